@@ -16,6 +16,7 @@ import type {
   ReplacedKey,
   Requester,
 } from '../../data/model/accounts.ts';
+import { DataError } from '../../data/model/errors.ts';
 import { currentPlan } from '../../data/model/subscriptions.ts';
 import { type AuditEntry, recordAudit } from '../../data/state/audit.ts';
 import { currentCount, dayOf } from '../../data/state/budgets.ts';
@@ -48,6 +49,7 @@ import { entriesOf, isDuplicate, moveIn, usageOf } from '../../data/state/money/
 import { type Purchase, prepaidKey } from '../../data/state/money/prepaid.ts';
 import type { Mail } from '../../data/state/outbox.ts';
 import type { Quotas } from '../../data/state/quotas.ts';
+import { isConfirmed } from '../../data/state/sends.ts';
 import { ownerSessions } from '../../data/state/sessions.ts';
 import type { Store } from '../../data/state/store.ts';
 import { eur } from '../../packs/define/money.ts';
@@ -75,7 +77,7 @@ const SIGN_IN = 'account';
 interface Parts {
   store: Store;
   quotas: Quotas;
-  mailer: Pick<MailQueue, 'post'>;
+  mailer: Pick<MailQueue, 'post' | 'tryPost'>;
   checkoutService: CheckoutService;
   base_url: string;
   /** Maximum welcome credit per UTC day over all keys and processes, in micro-euros; absent: no limit. */
@@ -221,11 +223,16 @@ export class StoredAccounts implements Accounts {
   async attachEmail(email: string, requester: Requester): Promise<void> {
     const email_normal = checkedEmail(email);
     const { id } = await this.#key(requester.key);
-    if (await keyByEmail(this.#store, email_normal)) throw this.#keyExists();
+    // The own address again: its owner confirms it.
+    const holder = await keyByEmail(this.#store, email_normal);
+    if (holder !== null && holder.id !== id) throw this.#keyExists();
     await this.#spend(MAILS_A_DAY, requester);
     const link = { purpose: ATTACH, subject: `${id} ${email}`, now: requester.now, lasts: LINK_LIFETIME };
     await newLinkOf(this.#store, `${email_normal} ${id}`, link, (tx, token) =>
-      this.#mailer.post(tx, attachMail(email, this.#base_url, token), new Date(requester.now), token),
+      this.#mailer.post(tx, attachMail(email, this.#base_url, token), new Date(requester.now), {
+        token,
+        network: requester.address,
+      }),
     );
   }
 
@@ -257,12 +264,13 @@ export class StoredAccounts implements Accounts {
     });
   }
 
-  /** Mails the owner of a key whose balance (micro-euros) fell below the mark of its alert; once. */
+  /** Mails the owner of a key, at a confirmed address, whose balance (micro-euros) fell below the mark of its alert; once. */
   async alertOwner(id: string, balance: number, now: Date): Promise<void> {
     const key = await keyById(this.#store, id);
-    if (key === null || key.email === '') return;
+    // Whoever created the key may have named a stranger's address.
+    if (key === null || key.email === '' || !(await isConfirmed(this.#store, key.email))) return;
     await takeAlert(this.#store, id, now.getTime(), async (tx, mark) => {
-      await this.#mailer.post(tx, lowBalanceMail(key.email, this.#base_url, balance, mark), now);
+      await this.#mailer.tryPost(tx, lowBalanceMail(key.email, this.#base_url, balance, mark), now);
     });
   }
 
@@ -421,9 +429,13 @@ export class StoredAccounts implements Accounts {
     const key = normal === null ? null : await keyByEmail(store, normal);
     if (key === null || key.revoked_at !== null) return;
     const link = { purpose, subject: key.id, now: requester.now, lasts: LINK_LIFETIME };
-    await newLinkOf(store, key.id, link, (tx, token) => {
+    const queued = newLinkOf(store, key.id, link, (tx, token) => {
       const mail = mailOf(key.email, this.#base_url, token);
-      return this.#mailer.post(tx, mail, new Date(requester.now), token);
+      return this.#mailer.post(tx, mail, new Date(requester.now), { token, network: requester.address });
+    });
+    await queued.catch((error: unknown) => {
+      // An error would tell strangers that the address has a key.
+      if (!(error instanceof DataError) || error.code !== 'rate_limited') throw error;
     });
   }
 

@@ -128,7 +128,14 @@ async function items(gate: CallDeps, leases: Leases, release: Release, request: 
   const { base_url, cursors } = gate;
   const { url: self, now } = request;
   const pack = publicPack(release.pack);
-  const options = { now, base_url, cursors, visibility: 'public' as const, signal: request.http.req.raw.signal };
+  const options = {
+    now,
+    base_url,
+    cursors,
+    visibility: 'public' as const,
+    admin: false,
+    signal: request.http.req.raw.signal,
+  };
   const input = featureParameters.parse(request.query, pack, options);
   const source = await releaseFor(input, release, leases.leaseEarlier);
   const { list, next_cursor, total } = await search(source, input, options);
@@ -169,7 +176,7 @@ function refuseParameters({ query }: RouteRequest): void {
 async function item({ base_url }: CallDeps, release: Release, request: RouteRequest): Promise<RouteAnswer> {
   refuseParameters(request);
   const { now, url: self, params } = request;
-  const options = { now, base_url, visibility: 'public' as const, signal: request.http.req.raw.signal };
+  const options = { now, base_url, visibility: 'public' as const, admin: false, signal: request.http.req.raw.signal };
   const record = (await getRecord(release, params['id'] ?? '', options)).record(options);
   const links = [
     link('self', self.href, TYPES.geojson),

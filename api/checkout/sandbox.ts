@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { monthAfter } from '../../data/model/time.ts';
+import { keyById } from '../../data/state/keys/keys.ts';
 import { type Checkout, checkoutOf, closeCheckout, SESSION_LASTS } from '../../data/state/money/checkouts.ts';
 import { takeInvoice } from '../../data/state/money/invoices.ts';
 import { takeSession } from '../../data/state/money/receipts.ts';
@@ -58,6 +59,10 @@ export interface Sandbox {
 export const isPayable = ({ provider, state, created_at }: Checkout, now: number): boolean =>
   provider === 'sandbox' && state === 'open' && now < created_at + SESSION_LASTS;
 
+async function isLive(store: Store, key_id: string): Promise<boolean> {
+  return (await keyById(store, key_id))?.revoked_at === null;
+}
+
 /** The sandbox over the store: it books the same events as Stripe's webhook. */
 export function sandbox(store: Store, local: boolean): Sandbox {
   return {
@@ -67,7 +72,8 @@ export function sandbox(store: Store, local: boolean): Sandbox {
       const row = await checkoutOf(store, session);
       const at = now.getTime();
       if (row === null || row.provider !== 'sandbox') return false;
-      if (row.state !== 'paid' && !isPayable(row, at)) return false;
+      // The credit of a revoked key would be lost.
+      if (row.state !== 'paid' && !(isPayable(row, at) && (await isLive(store, row.key_id)))) return false;
       const { id, key_id, kind, amount } = row;
       const subscription = kind === 'plan' ? `${session}_plan` : null;
       const names = { provider: 'sandbox', event: session, checkout: id, customer: null } as const;

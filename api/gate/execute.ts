@@ -1,6 +1,7 @@
 // The gate: every call of every channel passes these steps, in the order of contract section 3.
 
 import { FORMATS, formatParameters } from '../../data/input/formats.ts';
+import { DataError, type ValidationIssue } from '../../data/model/errors.ts';
 import { unknownEntity } from '../../data/queries/nearest.ts';
 import type { StoredAnswer } from '../../data/state/statements.ts';
 import type { Store } from '../../data/state/store.ts';
@@ -265,6 +266,7 @@ const STEPS: readonly Step[] = [
 
 /** Releases everything that the call holds, and rejects with its error. */
 async function fail<T>(run: CallRun<T>, error: unknown): Promise<never> {
+  if (run.call.body && error instanceof DataError) locateInBody(error, run.call, run.ctx?.body);
   try {
     await run.reservation?.release();
     await run.claim?.drop();
@@ -274,6 +276,18 @@ async function fail<T>(run: CallRun<T>, error: unknown): Promise<never> {
     countCall(run, toApiError(error).code);
   }
   throw error;
+}
+
+/** Parsers name parameters; those that a body contains are members of it (`loc` of a 422). */
+function locateInBody({ detail }: DataError, { url }: Call, body: Context['body']): void {
+  if (!Array.isArray(detail)) return;
+  const { filters } = (body ?? {}) as { filters?: object };
+  for (const issue of detail as ValidationIssue[]) {
+    const [place, name = ''] = issue.loc;
+    if (place !== 'query' || url.searchParams.has(String(name))) continue;
+    const isFilter = filters !== undefined && filters !== null && Object.hasOwn(filters, name);
+    issue.loc.splice(0, 1, ...(isFilter ? ['body', 'filters'] : ['body']));
+  }
 }
 
 function countCall<T>({ gate, operation, call, leases, began }: CallRun<T>, outcome: string): void {

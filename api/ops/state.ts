@@ -141,12 +141,13 @@ export function openReadiness({ register, night, store, follower, redisUp, now }
 const UNWRITABLE = 'the accounts database cannot be written';
 
 /**
- * Writes as a charge does, to a quota that is always used up, and compares the clocks: leases, links, tokens and
+ * Writes as a charge does, and compares the clocks. The count changes each time, because SQLite writes no page whose
+ * content stays the same, and a full disk would not be noticed. The clock counts: leases, links, tokens and
  * payments end by the time of the process. Returns a problem as a sentence, or null.
  */
 async function checkDatabase(store: Store, now: () => Date): Promise<string | null> {
   const work = async () => {
-    await storedQuotas(store).take({ name: 'readyz', quota: 0 }, 0, now());
+    await storedQuotas(store).take({ name: 'readyz', quota: Number.MAX_SAFE_INTEGER }, 1, now());
     // SQLite has the clock of this machine.
     return store.dialect === 'postgres' ? clockProblem(await databaseTime(store), now().getTime()) : null;
   };

@@ -38,7 +38,7 @@ export async function sendClaim(
   parts: Pick<OwnersParts, 'store' | 'mailer' | 'base_url'>,
   claimed: { dataset: string; entity_id: string; name: string; email: string; email_normal: string; domain: string },
   now: number,
-  always = false,
+  { always = false, network }: { always?: boolean; network?: string } = {},
 ): Promise<void> {
   const { name, ...claim } = claimed;
   const { store, mailer, base_url } = parts;
@@ -46,7 +46,7 @@ export async function sendClaim(
   await newClaim(store, claim, now, always, async (tx, token) => {
     const url = `${base_url}/v1/claim/verify?token=${token}`;
     const mail = claimMail(claimed.email, { dataset: claimed.dataset, name }, url);
-    mail_id = await mailer.post(tx, mail, new Date(now), token);
+    mail_id = await mailer.post(tx, mail, new Date(now), { token, network });
   });
   if (mail_id !== null) await requireDelivery(parts, mail_id);
 }
@@ -120,7 +120,8 @@ async function claim(
     await requestReview(parts, request, domain, requester);
     return 'review';
   }
-  await sendClaim(parts, { ...about, email, email_normal: normal, domain }, requester.now);
+  const claimed = { ...about, email, email_normal: normal, domain };
+  await sendClaim(parts, claimed, requester.now, { network: requester.address });
   return 'sent';
 }
 

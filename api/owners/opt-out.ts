@@ -98,7 +98,7 @@ export async function removeRecord(
       if (domain !== null)
         await openRequest({ db }, { kind: 'notice', dataset, entity_id, slug, name, contact, reason, because }, now);
       token = await newLink({ db }, { purpose: RESTORE, subject: id, now, lasts: LASTS.restore });
-      await mailer.post(db, removedMail(contact, { dataset, name }, url()), new Date(now), token);
+      await mailer.tryPost(db, removedMail(contact, { dataset, name }, url()), new Date(now), { token });
     },
   });
   if (already) return false;
@@ -126,7 +126,10 @@ async function notifyDomain(
   const now = new Date(removal.now);
   if ((await quotas.take({ name: `notices ${domain}`, quota: NOTIFIED.a_day }, 1, now)) === 0) return;
   for (const address of NOTIFIED.names.map((local) => `${local}@${domain}`))
-    if (address !== contact.toLowerCase()) await mailer.post(store.db, noticeMail(address, record, url), now, token);
+    if (address !== contact.toLowerCase())
+      await store.db
+        .transaction()
+        .execute((tx) => mailer.tryPost(tx, noticeMail(address, record, url), now, { token }));
 }
 
 /**
@@ -221,7 +224,7 @@ async function optOut(
   if (relation === 'shared') return review(sharedDomainReason(release, domain));
   const pending = { dataset, record: { id, slug, name }, contact, domain, reason };
   if (await restoredRecently(parts, dataset, id, requester.now)) {
-    await sendConfirmation(parts, pending, normal, requester.now);
+    await sendConfirmation(parts, pending, normal, requester);
     return answer('confirmation_sent');
   }
   await spendQuota(
@@ -272,7 +275,12 @@ async function restoredRecently(
 }
 
 /** Mails the link that confirms an opt-out of a recently restored record, at most hourly per mailbox. */
-async function sendConfirmation(parts: OwnersParts, pending: Pending, normal: string, now: number): Promise<void> {
+async function sendConfirmation(
+  parts: OwnersParts,
+  pending: Pending,
+  normal: string,
+  { now, address: network }: Requester,
+): Promise<void> {
   const { store, mailer, base_url } = parts;
   const { dataset, record, contact } = pending;
   const link = { purpose: CONFIRM, subject: JSON.stringify(pending), now, lasts: LASTS.confirm };
@@ -280,7 +288,7 @@ async function sendConfirmation(parts: OwnersParts, pending: Pending, normal: st
   await newLinkOf(store, `${dataset} ${record.id} ${normal}`, link, async (tx, token) => {
     const url = `${base_url}/optout/confirm?token=${token}`;
     const mail = confirmMail(contact, { dataset, name: record.name }, url);
-    mail_id = await mailer.post(tx, mail, new Date(now), token);
+    mail_id = await mailer.post(tx, mail, new Date(now), { token, network });
   });
   if (mail_id !== null) await requireDelivery(parts, mail_id);
 }

@@ -19,7 +19,7 @@ import { countDomainRecords, coversHost, isOpenToAll, mailDomain, ownerDomains, 
 export interface OwnersParts {
   store: Store;
   quotas: Quotas;
-  mailer: Pick<MailQueue, 'post' | 'deliver'>;
+  mailer: Pick<MailQueue, 'post' | 'tryPost' | 'deliver'>;
   base_url: string;
   editing: EditContext;
   /** Called for each opt-out that waits for an operator because its dataset had too many at once. */

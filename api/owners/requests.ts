@@ -63,7 +63,7 @@ export async function applyDecision(
     await recordAudit({ db }, { at: now, who, action: approved ? 'approve' : 'reject', ...about });
     if (approved || (kind !== 'opt_out' && kind !== 'claim')) return;
     const what = kind === 'claim' ? 'let you edit' : 'remove';
-    await mailer.post(db, declinedMail(contact, { dataset, name }, what), new Date(now));
+    await mailer.tryPost(db, declinedMail(contact, { dataset, name }, what), new Date(now));
   };
   const decideOnly = () => store.db.transaction().execute(decide);
   try {
@@ -90,7 +90,7 @@ export async function applyDecision(
     const { normal, domain } = readEmail(contact, 'email');
     const claim = { dataset, entity_id, name, email: contact, email_normal: normal, domain };
     // A claim without its mail is useless, so the request is reopened and the operator gets the error.
-    await sendClaim(parts, claim, now, true).catch(async (error: unknown) => {
+    await sendClaim(parts, claim, now, { always: true }).catch(async (error: unknown) => {
       await reopenRequest(store, id);
       throw error;
     });

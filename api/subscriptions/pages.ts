@@ -45,8 +45,8 @@ export function subscriptionPages({ store, keys }: Parts): RouteTable {
       [`POST ${PATH}`]: async (request) => {
         const { id, dataset, key_id } = await subscriptionOf(request);
         const confirmed = request.field('action') === 'confirm';
-        if (confirmed) await verifySubscription(store, id);
-        else await removeSubscription(store, key_id, id);
+        if (confirmed) await verifySubscription(store, id, request.now.getTime());
+        else await removeSubscription(store, key_id, id, request.now.getTime());
         const title = confirmed ? `You get changes of ${dataset} by mail` : `Mails about ${dataset} have ended`;
         return { page: { title, path: PATH, body: html`<p>${confirmed ? 'At most one mail a day.' : ''}</p>` } };
       },

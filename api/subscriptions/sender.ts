@@ -16,10 +16,12 @@ import {
   endSuccess,
   type LeasedSubscription,
   leaseSubscription,
+  postponeLease,
   removeSubscription,
   waitingDelivery,
 } from '../../data/state/change-subscriptions.ts';
 import type { MailQueue } from '../../data/state/mail.ts';
+import { type SendCount, takeSend } from '../../data/state/sends.ts';
 import type { Store } from '../../data/state/store.ts';
 import type { DeliveryTable } from '../../data/state/tables/change-subscriptions.ts';
 import type { Pack } from '../../packs/define/model.ts';
@@ -45,7 +47,7 @@ const [AT_ONCE, CHANGES, ANSWER] = [8, 500, 4_096];
 export interface SenderParts {
   store: Store;
   register: Register;
-  mailer: Pick<MailQueue, 'post'>;
+  mailer: Pick<MailQueue, 'tryPost'>;
   keys: SubscriptionKeys;
   base_url: string;
   /** Receivers that may have a private address, for tests on this machine. */
@@ -128,7 +130,7 @@ export class SubscriptionSender {
     const subscription = await leaseSubscription(store, id, now().getTime());
     if (subscription === null) return;
     if (subscription.revoked_at !== null) {
-      await removeSubscription(store, subscription.key_id, id);
+      await removeSubscription(store, subscription.key_id, id, now().getTime());
       return;
     }
     const lease = register.lease(dataset);
@@ -142,6 +144,14 @@ export class SubscriptionSender {
   }
 
   async #verify(subscription: LeasedSubscription): Promise<void> {
+    const { store, now } = this.#parts;
+    const counts: SendCount[] = [
+      { kind: 'host', of: new URL(subscription.url ?? '').hostname },
+      { kind: 'caller', of: subscription.key_id },
+    ];
+    const at = now().getTime();
+    const wait = await store.db.transaction().execute((tx) => takeSend(tx, counts, at));
+    if (wait > 0) return postponeLease(store, subscription, at + wait * 1000);
     const challenge = this.#parts.keys.challenge(subscription.id);
     const message = verificationMessage(subscription.id, subscription.dataset, challenge);
     const { attempt, final, text } = await this.#post(subscription, message);
@@ -179,7 +189,7 @@ export class SubscriptionSender {
     if (subscription.url === null) {
       const at = now();
       const page = subscriptionPage(base_url, id, keys.challenge(id));
-      const also = (db: Store['db']) => mailer.post(db, changesMail(subscription.email, content, page), at);
+      const also = (db: Store['db']) => mailer.tryPost(db, changesMail(subscription.email, content, page), at);
       const times = { now: at.getTime(), next_at: at.getTime() + DIGEST, also };
       return endSuccess(store, subscription, delivery, { response_status: null, problem: null }, times);
     }
@@ -199,7 +209,7 @@ export class SubscriptionSender {
     const at = now();
     if (attempt.problem === null) return endSuccess(store, subscription, delivery, attempt, { now: at.getTime() });
     const mail = endedMail(subscription.email, subscription, attempt.problem, base_url);
-    const also = (db: Store['db']) => mailer.post(db, mail, at);
+    const also = (db: Store['db']) => mailer.tryPost(db, mail, at);
     const ended = await endFailure(store, subscription, delivery, attempt, { final, now: at.getTime(), also });
     if (ended) log(`subscription ${subscription.id} ended: ${attempt.problem}`);
   }

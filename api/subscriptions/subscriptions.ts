@@ -47,13 +47,14 @@ const wrongMember = (name: string, msg: string) =>
 
 const notFound = () => new ApiError('not_found', 'This key has no subscription or delivery with this id.');
 
-/** The address of a receiver; 422 unless it is https on a public host, or one of `open_hosts`. */
+/** The address of a receiver as it is called; 422 unless it is https on a public host, or one of `open_hosts`. */
 function checkedUrl(url: string, open_hosts?: OpenHosts): string {
   try {
     const address = new URL(url);
     checkUrl(address, publicOnly, WEB_PORTS, open_hosts);
     if (address.protocol !== 'https:' && !open_hosts?.has(address.host)) throw new Refused('use https');
-    return url;
+    address.hash = '';
+    return address.href;
   } catch (error) {
     throw wrongMember('url', error instanceof Refused ? error.message : 'must be an address');
   }
@@ -104,12 +105,17 @@ export class StoredSubscriptions implements ChangeSubscriptions {
       also: async (tx, { id }) => {
         const page = subscriptionPage(base_url, id, keys.challenge(id));
         if (url === null)
-          await mailer.post(tx, confirmationMail(key?.email ?? '', dataset, page), new Date(requester.now));
+          await mailer.post(tx, confirmationMail(key?.email ?? '', dataset, page), new Date(requester.now), {
+            network: requester.address,
+          });
         await keep?.(tx, added(id));
       },
     });
     if (row === null)
-      throw new DataError('invalid_parameter', `This key may have ${plan.subscriptions} subscriptions, and has them.`);
+      throw new DataError(
+        'invalid_parameter',
+        `This key may have ${plan.subscriptions} subscriptions, and has them; deleted ones count for a day.`,
+      );
     return added(row.id);
   }
 
@@ -121,8 +127,8 @@ export class StoredSubscriptions implements ChangeSubscriptions {
     }));
   }
 
-  async remove(id: string, { key }: Requester): Promise<void> {
-    if (!(await removeSubscription(this.#parts.store, key ?? '', id))) throw notFound();
+  async remove(id: string, { key, now }: Requester): Promise<void> {
+    if (!(await removeSubscription(this.#parts.store, key ?? '', id, now))) throw notFound();
   }
 
   async deliveries(id: string, { key }: Requester): Promise<ChangeDelivery[]> {

@@ -213,7 +213,7 @@ async function alertOperators(
   const subject = `Nightly runs need attention: ${new URL(BASE_URL).host}`;
   // The service sends what this run cannot.
   try {
-    await queue.deliver(await queue.post(store.db, { to, subject, text }, now()));
+    await queue.deliver(await queue.post(store.db, { to, subject, text }, now(), { to_operator: true }));
   } finally {
     await queue.close();
   }

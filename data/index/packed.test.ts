@@ -171,6 +171,7 @@ test('the words one edit from another are found among 400,000 within one turn of
     const { user, system } = process.threadCpuUsage(before);
     return (user + system) / 1000;
   });
+  // Processor time; one search may pay for the compiler or the garbage of others.
   expect(Math.min(...times)).toBeLessThan(10);
-  expect(Math.max(...times)).toBeLessThan(50);
+  expect(times.reduce((sum, time) => sum + time, 0)).toBeLessThan(20 * 25);
 });

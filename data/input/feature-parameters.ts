@@ -22,7 +22,10 @@ function timeConditions(raw: string, pack: Pack): Predicate[] {
   const closed = bounds.filter((bound) => bound !== '..');
   if (bounds.length > 2 || closed.length === 0)
     throw invalid('datetime: must be a time, or an interval such as 2026-01-01T00:00:00Z/..');
-  for (const bound of closed) parseMoment('datetime', bound);
+  const [start, end] = closed.map((bound) => parseMoment('datetime', bound));
+  // A day lasts until its end: a text that begins with the day comes after it.
+  if (start !== undefined && end !== undefined && start > end && !start.startsWith(end))
+    throw invalid(`datetime: the interval must begin before it ends (got ${raw}); write the earlier time first`);
   const [time, ...others] = pack.attributes.filter(({ type, filterable }) => filterable && DATED.includes(type));
   if (time === undefined || others.length > 0) return [];
   const interval = `INTERVAL('${bounds[0]}', '${bounds.at(-1)}')`;

@@ -55,13 +55,11 @@ export const SELECTION = {
         .optional()
         .describe(`CQL2${as === 'tool' ? ' JSON' : ''}: ${FILTER_USE}`),
     parse: (values, { name, pack, raw = {} }) => {
-      const language = raw['filter-lang'];
-      const text = single(name, values);
-      const { where, names } = parseFilterExpression(
-        text,
-        pack,
-        language === undefined ? undefined : languageOf([language].flat()),
-      );
+      const languages = [raw['filter-lang'] ?? []].flat();
+      const language = FILTER_LANGUAGES.find((known) => known === languages[0]?.trim().toLowerCase());
+      // The row of filter-lang reports it.
+      if (languages.length > 0 && language === undefined) return new Condition(() => {});
+      const { where, names } = parseFilterExpression(single(name, values), pack, language);
       return new Condition((selection) => {
         selection.where.push(...where);
         selection.names.push(...names);

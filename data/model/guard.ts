@@ -9,9 +9,24 @@ import { Agent, buildConnector, fetch } from 'undici';
 /** Whether an address may be connected to. */
 export type Allowed = (address: string) => boolean;
 
-/** Allows only addresses that are routed in the public Internet; IPv4 inside IPv6 is judged as IPv4. */
-export const publicOnly: Allowed = (address) =>
-  ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
+/**
+ * The unicast addresses of the Internet (RFC 4291, section 2.4), and blocks among them that lead elsewhere: Teredo and
+ * other protocols, documentation, 6to4.
+ */
+const UNICAST = '2000::/3';
+const ELSEWHERE = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+
+/**
+ * Allows only addresses that are routed in the public Internet. An IPv4 address mapped into IPv6 is judged as IPv4; every
+ * other IPv6 address outside 2000::/3 is refused, such as `::127.0.0.1` and those that a NAT64 turns into IPv4.
+ */
+export const publicOnly: Allowed = (address) => {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.range() === 'unicast';
+  const within = (block: string) => parsed.match(ipaddr.IPv6.parseCIDR(block));
+  return within(UNICAST) && !ELSEWHERE.some(within);
+};
 
 /** Ports of the web. Other ports belong to other services, which a request must not reach. */
 export const WEB_PORTS: readonly number[] = [80, 443];

@@ -1,11 +1,11 @@
-// The processor and waiting time that a free extra of an answer, such as a hint, may take.
+// The work that a free extra of an answer, such as a hint, may cause.
 import { nextTurn } from './slices.ts';
 
 /**
- * Limits in milliseconds: time on this thread, in one turn of the event loop and in all, and time waiting for
- * other threads.
+ * Milliseconds of processor time on this thread, in one turn of the event loop and in all; and queries, which may run in
+ * other threads. None is time of the clock: an answer must not depend on the load of the machine.
  */
-const MOST = { turn: 25, thread: 60, waiting: 250 };
+const MOST = { turn: 25, thread: 60, queries: 60 };
 
 /**
  * One budget for all the work of one hint. Loops stop when it is spent, and each query runs in its own turn of
@@ -22,14 +22,14 @@ const MOST = { turn: 25, thread: 60, waiting: 250 };
  */
 export class WorkBudget {
   #thread = 0;
-  #waiting = 0;
+  #queries = 0;
   /** Time of the thread when the current synchronous work began; null while it waits. */
   #since: number | null = threadTime();
 
   /** Whether the budget is used up, also that of the current turn. */
   get spent(): boolean {
     const turn = this.#current();
-    return turn >= MOST.turn || this.#thread + turn >= MOST.thread || this.#waiting >= MOST.waiting;
+    return turn >= MOST.turn || this.#thread + turn >= MOST.thread || this.#queries >= MOST.queries;
   }
 
   /** Runs a query in a new turn of the event loop. */
@@ -38,7 +38,7 @@ export class WorkBudget {
     this.#since = null;
     await nextTurn();
     this.#since = threadTime();
-    const began = performance.now();
+    this.#queries += 1;
     // The packed index answers synchronously, DuckDB in its own threads.
     const answer = query();
     this.#thread += this.#current();
@@ -46,7 +46,6 @@ export class WorkBudget {
     try {
       return await answer;
     } finally {
-      this.#waiting += performance.now() - began;
       this.#since = threadTime();
     }
   }

@@ -45,14 +45,14 @@ export async function releaseFor(
 }
 
 /** The caller. Hints contain nothing that facets withhold, except for admins. */
-type SearchOptions = PresentOptions & { admin?: boolean; cursors?: Cursors };
+type SearchOptions = PresentOptions & { admin: boolean; cursors?: Cursors };
 
 /**
  * One page. A preview matches words of public attributes only and is cut to the remaining previews.
  *
  * @example
  * ```ts
- * const page = await search(release, input, { visibility: 'public', now: new Date(), base_url });
+ * const page = await search(release, input, { visibility: 'public', admin: false, now: new Date(), base_url });
  * page.next_cursor; // null: the last page
  * ```
  */
@@ -128,5 +128,5 @@ async function hintsOf(
     return hints.length === 0 ? {} : { hint: hints.join(' ') };
   }
   // The page is complete: an error in the hint must not fail the search.
-  return whyEmpty(release, input, { ...options, admin: options.admin ?? false }).catch(() => ({}));
+  return whyEmpty(release, input, options).catch(() => ({}));
 }

@@ -2,15 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { databaseClock } from './leases.ts';
+import { confirmAddress } from './sends.ts';
 import type { Store } from './store.ts';
-import type { ChangeSubscriptionTable, DeliveryTable } from './tables/change-subscriptions.ts';
+import type { ChangeSubscriptionTable, DeliveryTable, SubscriptionStatus } from './tables/change-subscriptions.ts';
 
 /** Milliseconds that a lease lasts after a process ended. */
 const LEASE = 60_000;
 /** Milliseconds before the second attempt, and the most between two; each pause is four times the one before. */
 const PAUSE = { first: 5_000, most: 4 * 3_600_000 };
+/** Milliseconds for which a deleted subscription counts, so that each creation is one message at most. */
+const DELETED_LIFE = 24 * 3_600_000;
 /** Milliseconds for which a receiver may fail. */
 const FAILURE_LIFE = 24 * 3_600_000;
+
+type LiveStatus = Exclude<SubscriptionStatus, 'deleted'>;
 
 export interface NewSubscription {
   key_id: string;
@@ -34,6 +39,8 @@ export async function addSubscription(
   return store.db.transaction().execute(async (tx) => {
     // The update makes concurrent requests of the key wait for each other.
     await tx.updateTable('keys').set({ id: members.key_id }).where('id', '=', members.key_id).execute();
+    const own = tx.deleteFrom('change_subscriptions').where('key_id', '=', members.key_id);
+    await own.where('status', '=', 'deleted').where('next_at', '<=', now).execute();
     const subscriptions = tx.selectFrom('change_subscriptions').where('key_id', '=', members.key_id);
     const { total } = await subscriptions
       .select((e) => e.fn.countAll<number | string>().as('total'))
@@ -50,22 +57,34 @@ export async function addSubscription(
 }
 
 /** The subscriptions of a key, oldest first. */
-export const subscriptionsOf = ({ db }: Pick<Store, 'db'>, key: string): Promise<ChangeSubscriptionTable[]> =>
+export const subscriptionsOf = (
+  { db }: Pick<Store, 'db'>,
+  key: string,
+): Promise<(ChangeSubscriptionTable & { status: LiveStatus })[]> =>
   db
     .selectFrom('change_subscriptions')
     .selectAll()
     .where('key_id', '=', key)
+    .where('status', '!=', 'deleted')
+    .$narrowType<{ status: LiveStatus }>()
     .orderBy('created_at')
     .orderBy('id')
     .execute();
 
-/** Deletes a subscription of a key with its deliveries; false: it has none with this id. */
-export async function removeSubscription(store: Store, key: string, id: string): Promise<boolean> {
+/**
+ * Deletes a subscription of a key with its deliveries; it counts for another day. False: the key has none with this id.
+ */
+export async function removeSubscription(store: Store, key: string, id: string, now: number): Promise<boolean> {
   return store.db.transaction().execute(async (tx) => {
-    const deletion = tx.deleteFrom('change_subscriptions').where('id', '=', id).where('key_id', '=', key);
-    const { numDeletedRows } = await deletion.executeTakeFirst();
-    if (numDeletedRows > 0n) await tx.deleteFrom('deliveries').where('subscription_id', '=', id).execute();
-    return numDeletedRows > 0n;
+    const { numUpdatedRows } = await tx
+      .updateTable('change_subscriptions')
+      .set({ status: 'deleted', url: null, query: '{}', next_at: now + DELETED_LIFE })
+      .where('id', '=', id)
+      .where('key_id', '=', key)
+      .where('status', '!=', 'deleted')
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) await tx.deleteFrom('deliveries').where('subscription_id', '=', id).execute();
+    return numUpdatedRows > 0n;
   });
 }
 
@@ -80,7 +99,8 @@ export async function deliveriesOf(
     .selectFrom('change_subscriptions')
     .select('id')
     .where('id', '=', id)
-    .where('key_id', '=', key);
+    .where('key_id', '=', key)
+    .where('status', '!=', 'deleted');
   if (!(await subscription.executeTakeFirst())) return null;
   const deliveries = db.selectFrom('deliveries').selectAll().where('subscription_id', '=', id);
   return deliveries.orderBy('created_at', 'desc').orderBy('id').limit(limit).execute();
@@ -166,7 +186,7 @@ export async function leaseSubscription(store: Store, id: string, now: number): 
     .set((e) => ({ attempts: e('attempts', '+', 1), leased_until: leaseEnd(store) }))
     .where('id', '=', id)
     .where('next_at', '<=', now)
-    .where('status', '!=', 'disabled')
+    .where('status', 'in', ['unverified', 'active'])
     .where('leased_until', '<', databaseClock(store))
     .returningAll()
     .executeTakeFirst();
@@ -210,10 +230,21 @@ export async function advance(
 }
 
 /** Has a subscription by mail begun, by the link of its owner; false: there is none that waits for it. */
-export async function verifySubscription({ db }: Pick<Store, 'db'>, id: string): Promise<boolean> {
-  const unverified = db.updateTable('change_subscriptions').set({ status: 'active' }).where('id', '=', id);
-  const { numUpdatedRows } = await unverified.where('url', 'is', null).executeTakeFirst();
-  return numUpdatedRows > 0n;
+export async function verifySubscription(store: Store, id: string, now: number): Promise<boolean> {
+  return store.db.transaction().execute(async (tx) => {
+    const row = await tx
+      .updateTable('change_subscriptions')
+      .set({ status: 'active' })
+      .where('id', '=', id)
+      .where('url', 'is', null)
+      .where('status', '!=', 'deleted')
+      .returning('key_id')
+      .executeTakeFirst();
+    if (row === undefined) return false;
+    const key = await tx.selectFrom('keys').select('email').where('id', '=', row.key_id).executeTakeFirst();
+    if (key) await confirmAddress({ db: tx }, key.email, now);
+    return true;
+  });
 }
 
 /** A subscription; null: there is none with this id. */
@@ -221,7 +252,12 @@ export const subscriptionById = async (
   { db }: Pick<Store, 'db'>,
   id: string,
 ): Promise<ChangeSubscriptionTable | null> =>
-  (await db.selectFrom('change_subscriptions').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+  (await db
+    .selectFrom('change_subscriptions')
+    .selectAll()
+    .where('id', '=', id)
+    .where('status', '!=', 'deleted')
+    .executeTakeFirst()) ?? null;
 
 /** How an attempt ended: the status of the receiver's answer, and why it failed (null: it did not). */
 export interface Attempt {
@@ -233,6 +269,17 @@ export interface Attempt {
 export async function endLease(store: Store, subscription: ChangeSubscriptionTable, read_to?: string): Promise<void> {
   const done = { leased_until: 0, attempts: 0, failing_since: null, ...(read_to === undefined ? {} : { read_to }) };
   await leased(store.db, subscription).set(done).execute();
+}
+
+/** Releases the lease without an attempt, until a time. */
+export async function postponeLease(
+  store: Store,
+  subscription: ChangeSubscriptionTable,
+  next_at: number,
+): Promise<void> {
+  const { attempts } = subscription;
+  const waiting = { leased_until: 0, attempts: Math.max(0, attempts - 1), next_at };
+  await leased(store.db, subscription).set(waiting).execute();
 }
 
 /**

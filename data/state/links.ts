@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from './key-format.ts';
 import { dropMails } from './mail.ts';
+import { confirmAddress } from './sends.ts';
 import type { Store } from './store.ts';
 
 interface NewLink {
@@ -14,7 +15,7 @@ interface NewLink {
 }
 
 const rowOf = (token: string, { purpose, subject, now, lasts }: NewLink) => {
-  const times = { created_at: now, expires_at: now + lasts, used_at: null };
+  const times = { created_at: now, expires_at: now + lasts, used_at: null, recipient: null };
   return { hash: hashSecret(token), purpose, subject, ...times };
 };
 
@@ -97,7 +98,10 @@ export async function linkSubject(store: Store, purpose: string, token: string, 
   return row?.subject ?? null;
 }
 
-/** Uses a token: returns its subject to exactly one caller; null when it is used, expired or unknown. */
+/**
+ * Uses a token: returns its subject to exactly one caller; null when it is used, expired or unknown. Its address counts
+ * as confirmed then.
+ */
 export async function consumeLink(
   store: Pick<Store, 'db'>,
   purpose: string,
@@ -111,8 +115,9 @@ export async function consumeLink(
     .where('purpose', '=', purpose)
     .where('used_at', 'is', null)
     .where('expires_at', '>', now)
-    .returning('subject')
+    .returning(['subject', 'recipient'])
     .executeTakeFirst();
+  if (row?.recipient) await confirmAddress(store, row.recipient, now);
   return row?.subject ?? null;
 }
 

@@ -74,7 +74,7 @@ describeStores('the mail queue', ({ open, options }) => {
     for (const queue of opened.splice(0)) await queue.close();
   });
   beforeEach(async () => {
-    for (const table of ['mails', 'links', 'claims'] as const) await one.db.deleteFrom(table).execute();
+    for (const table of ['mails', 'links', 'claims', 'sends'] as const) await one.db.deleteFrom(table).execute();
     clock = START;
     server.mails.length = 0;
     server.refuse = false;
@@ -121,7 +121,7 @@ describeStores('the mail queue', ({ open, options }) => {
       const queue = mailer();
       server.refuse = code;
       const token = await newLink(one, { purpose: 'recover', subject: 'k-1', now: clock, lasts: HOUR });
-      expect(await queue.deliver(await queue.post(one.db, mail, now(), token))).toBe('queued');
+      expect(await queue.deliver(await queue.post(one.db, mail, now(), { token }))).toBe('queued');
       expect(await mailQueue(one)).toMatchObject({ queued: 1, failed: 0, mails: [{ attempts: 1 }] });
       expect((await mailQueue(one)).mails[0]?.problem).toContain(String(code));
       await flush(queue);
@@ -143,7 +143,7 @@ describeStores('the mail queue', ({ open, options }) => {
     const queue = mailer(one, `smtp://127.0.0.1:${await freePort()}`);
     const post = () =>
       newLinkOf(one, 'k-1', { purpose: 'recover', subject: 'k-1', now: clock, lasts: HOUR }, (tx, token) =>
-        queue.post(tx, mail, now(), token),
+        queue.post(tx, mail, now(), { token }),
       );
     const token = (await post())!;
     await flush(queue);
@@ -169,7 +169,7 @@ describeStores('the mail queue', ({ open, options }) => {
     const queue = mailer(one, `smtp://127.0.0.1:${await freePort()}`);
     const claim = { dataset: 'd', entity_id: 'r-1', email: mail.to, email_normal: mail.to, domain: 'harbour.example' };
     const post = (subject: string) => (tx: Store['db'], token: string) =>
-      queue.post(tx, { ...mail, subject }, now(), token);
+      queue.post(tx, { ...mail, subject }, now(), { token });
     const link = () => ({ purpose: 'recover', subject: 'k-1', now: clock, lasts: HOUR });
     const older = (await newLinkOf(one, 'k-1', link(), post('older link')))!;
     await newClaim(one, claim, clock, false, post('older claim'));
@@ -205,7 +205,7 @@ describeStores('the mail queue', ({ open, options }) => {
     let id = '';
     const claim = { dataset: 'd', entity_id: 'r-1', email: mail.to, email_normal: mail.to, domain: 'harbour.example' };
     const token = await newClaim(one, claim, clock, false, async (tx, mailed) => {
-      id = await queue.post(tx, mail, now(), mailed);
+      id = await queue.post(tx, mail, now(), { token: mailed });
     });
     expect(await expiry('claims')).toEqual([clock + 48 * HOUR]);
     expect(await queue.deliver(id)).toBe('failed');
@@ -213,7 +213,7 @@ describeStores('the mail queue', ({ open, options }) => {
     expect(boxed(dataDir)).toEqual([]);
     // A mail whose link stays valid is left for an operator.
     const kept = await newLink(one, { purpose: 'restore', subject: 'o-1', now: clock, lasts: 24 * HOUR });
-    expect(await queue.deliver(await queue.post(one.db, mail, now(), kept))).toBe('failed');
+    expect(await queue.deliver(await queue.post(one.db, mail, now(), { token: kept }))).toBe('failed');
     expect(await linkState(one, 'restore', kept, clock)).toBe('good');
     expect(boxed(dataDir)).toHaveLength(1);
     clock += HOUR;
@@ -301,9 +301,9 @@ test('a request waits some seconds for a server that does not answer, and the ma
   const smtpUrl = `smtp://127.0.0.1:${(silent.address() as { port: number }).port}`;
   const now = () => new Date(START);
   const queue = new MailQueue({ store, dataDir, smtpUrl, from, now, log: () => {} });
-  const began = Date.now();
   expect(await queue.deliver(await queue.post(store.db, mail, now()))).toBe('queued');
-  expect(Date.now() - began).toBeLessThan(8_000);
+  // The attempt has not ended yet.
+  expect(await mailQueue(store)).toMatchObject({ queued: 1, mails: [] });
   await expect.poll(async () => (await mailQueue(store)).mails[0]?.problem, { timeout: 15_000 }).toBe('ETIMEDOUT');
   silent.close();
   await queue.close();
@@ -317,8 +317,9 @@ describe('without a mail server', () => {
     const none = {} as Store;
     const log = () => expect.fail('nothing went wrong');
     const queue = new MailQueue({ store: none, dataDir, from, now: () => now, log });
-    await queue.deliver(await queue.post(none.db, mail, now));
-    await queue.post(none.db, { ...mail, to: 'second@harbour.example' }, now);
+    const to_operator = { to_operator: true };
+    await queue.deliver(await queue.post(none.db, mail, now, to_operator));
+    await queue.post(none.db, { ...mail, to: 'second@harbour.example' }, now, to_operator);
     await queue.close();
     const written = boxed(dataDir);
     expect(written).toHaveLength(2);

@@ -3,9 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Transporter } from 'nodemailer';
+import { DataError } from '../model/errors.ts';
 import { hashSecret } from './key-format.ts';
 import { databaseClock } from './leases.ts';
 import { type Mail, outbox, refuseBrokenHeaders, type SendMail, unsubscribeHeaders } from './outbox.ts';
+import { type SendCount, takeSend } from './sends.ts';
 import type { Store } from './store.ts';
 import type { MailTable } from './tables/mails.ts';
 
@@ -32,6 +34,16 @@ export interface MailOptions {
   from: string;
   now(): Date;
   log(line: string): void;
+}
+
+/** What a mail comes from. */
+export interface MailOrigin {
+  /** That of its link, whose lifetime then counts from when the mail is sent; who follows the link confirms the address. */
+  token?: string | undefined;
+  /** The network address of the request. */
+  network?: string | undefined;
+  /** The recipient is the operator of the service, by a setting. */
+  to_operator?: boolean;
 }
 
 /** `queued`: it is tried again. `failed`: the server refuses it. */
@@ -66,12 +78,31 @@ export class MailQueue {
   }
 
   /**
-   * Queues a mail in `db`, the transaction of what it is about; returns its id. `token` is that of its link, whose
-   * lifetime then counts from when the mail is sent.
+   * Queues a mail in `db`, the transaction of what it is about; returns its id. Throws `rate_limited` beyond the budget
+   * of the recipient or of the network that requested it.
    */
-  async post(db: Store['db'], mail: Mail, now: Date, token?: string): Promise<string> {
+  async post(db: Store['db'], mail: Mail, now: Date, about: MailOrigin = {}): Promise<string> {
+    refuseBrokenHeaders(mail.to, mail.subject);
+    const { network, to_operator = false } = about;
+    const counts: SendCount[] = to_operator ? [] : [{ kind: 'mail', of: mail.to }];
+    if (network !== undefined) counts.push({ kind: 'network', of: network });
+    const wait = await takeSend(db, counts, now.getTime());
+    if (wait === 0) return this.#queue(db, mail, now, about.token);
+    const message =
+      'Too many mails were requested for this address, or from yours. Open one of them, or try again later.';
+    throw new DataError('rate_limited', message, undefined, wait);
+  }
+
+  /** As `post`; null beyond the budget: for mails that what they are about must not wait for. */
+  async tryPost(db: Store['db'], mail: Mail, now: Date, about: MailOrigin = {}): Promise<string | null> {
+    const wait = await takeSend(db, [{ kind: 'mail', of: mail.to }], now.getTime());
+    return wait === 0 ? this.#queue(db, mail, now, about.token) : null;
+  }
+
+  async #queue(db: Store['db'], mail: Mail, now: Date, token?: string): Promise<string> {
     refuseBrokenHeaders(mail.to, mail.subject);
     const id = randomUUID();
+    if (token !== undefined) await addressLink(db, hashSecret(token), mail.to);
     if (this.#options.smtpUrl === undefined) {
       await this.#send(id, mail, now);
       return id;
@@ -230,6 +261,12 @@ async function leaseMail(store: Store, id: string, now: number): Promise<MailTab
 
 const updateLeased = (db: Store['db'], { id, attempts }: MailTable) =>
   db.updateTable('mails').where('id', '=', id).where('attempts', '=', attempts);
+
+/** Stores the address that got a link. A link that a second address gets confirms none. */
+async function addressLink(db: Store['db'], link: string, recipient: string): Promise<void> {
+  const once = sql<string>`case when recipient is null then ${recipient} else '' end`;
+  await db.updateTable('links').set({ recipient: once }).where('hash', '=', link).execute();
+}
 
 /** Lengthens the lifetime of the link in a mail, by milliseconds. */
 async function extendLink(db: Store['db'], link: string | null, by: number): Promise<void> {

@@ -1,9 +1,43 @@
 // The store survives its connections: a restart of the database ends no process.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { describeStores } from '../../tests/support/stores.ts';
-import type { Store } from './store.ts';
+import { openStore, type Store } from './store.ts';
+
+it('rejects the jobs that were sent to a ledger thread before another one replaced it', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'replaced-'));
+  const { port1: main, port2: threads } = new MessageChannel();
+  const store = await openStore({ dataDir, writerPort: threads });
+  /** Introduces a ledger thread, as the main thread does; returns its end of the port. */
+  const introduce = () => {
+    const { port1, port2 } = new MessageChannel();
+    main.postMessage(port2, [port2]);
+    return port1;
+  };
+  const take = () => store.writer!.run('take', { name: 'n', day: '2026-11-20', wanted: 1, quota: 9 });
+  try {
+    const first = introduce();
+    const sent = once(first, 'message');
+    const job = take();
+    await sent;
+    // The first thread never answers, and its port stays open.
+    const second = introduce();
+    second.on('message', (jobs: unknown[]) => second.postMessage(jobs.map(() => 7)));
+    await expect(job).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await take()).toBe(7);
+    for (const port of [first, second]) port.close();
+  } finally {
+    main.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  }
+});
 
 describeStores('the store', (under) => {
   const count = async ({ db }: Store) =>

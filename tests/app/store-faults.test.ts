@@ -124,6 +124,8 @@ test('a full disk: 503 for what must be written, free answers go on, and nothing
     const { headers } = await newKey(app, 10);
     const paid = '/v1/tools/entities/record-1';
     expect(await callStatus(app, paid, { headers })).toBe('200');
+    // The row of the check exists: a write that changes nothing would succeed on a full disk.
+    expect(await callStatus(app, '/readyz')).toBe('200');
     const filler = join(disk, 'filler');
     fill(filler);
     // SQLite writes over old parts of its log before it needs new ones.
@@ -133,16 +135,16 @@ test('a full disk: 503 for what must be written, free answers go on, and nothing
     const answers = await Promise.all([
       app.json('/v1/tools/entities?limit=1', { address: '192.0.2.9' }),
       app.json('/v1/keys', { method: 'POST', body: '{"email":"new@example.org"}', address: '192.0.2.9' }),
-      app.json('/readyz'),
       app.json('/v1/datasets'),
     ]);
     expect(answers.map(({ status, headers: sent }) => [status, sent.get('retry-after')])).toEqual([
       [503, '5'],
       [503, '5'],
-      [503, '5'],
       [200, null],
     ]);
-    expect(answers[2]!.body['reasons']).toEqual(['the accounts database cannot be written']);
+    // Its answer is used for a second.
+    const reasons = async () => (await app.json('/readyz')).body['reasons'];
+    await expect.poll(reasons, { timeout: 5_000 }).toEqual(['the accounts database cannot be written']);
     expect(app.faults).toEqual([]);
     rmSync(filler);
     await expect.poll(() => callStatus(app, paid, { headers })).toBe('200');

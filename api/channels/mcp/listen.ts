@@ -4,11 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createMcpHandler, type Server, type ServerEventBus } from '@modelcontextprotocol/server';
 import { getChanges } from '../../../data/queries/changes.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
+import { ApiError, errorBody } from '../../contract/errors.ts';
 import { resourceAt } from './resources.ts';
 import type { Session } from './session.ts';
 
-/** Streams of this process, and of one caller; resources of a stream; changes that are read at once. */
-const [STREAMS, OF_CALLER, RESOURCES, PAGE] = [64, 4, 100, 1000];
+/**
+ * Streams of this process, those that callers without a key may hold, and streams of one caller; a caller with a key
+ * takes the place of the oldest one without when all are taken.
+ */
+export const STREAMS = { all: 64, anonymous: 48, of_caller: 4 } as const;
+/** Resources of a stream; changes that are read at once. */
+const [RESOURCES, PAGE] = [100, 1000];
+/** Seconds after which a caller without a place may try again. */
+const RETRY = 60;
 /** Milliseconds that a stream lasts, and between two looks for a newer state of its datasets. */
 const [LIFE, POLL] = [600_000, 1000];
 
@@ -26,8 +34,55 @@ interface Seen {
   since: number;
 }
 
-/** Open streams by caller. */
-const open = new Map<string, number>();
+/** An open stream. */
+interface Stream {
+  caller: string;
+  keyed: boolean;
+  end(): void;
+}
+
+/** Open streams, the oldest first. */
+const open = new Set<Stream>();
+
+/**
+ * Adds a stream, and ends the oldest one without a key for it if all are taken. Returns an error for a caller with too
+ * many, or when no place is left for it; else null.
+ */
+function takePlace(stream: Stream): ApiError | null {
+  const streams = [...open];
+  const retry = { retry_after_seconds: RETRY };
+  if (streams.filter(({ caller }) => caller === stream.caller).length >= STREAMS.of_caller)
+    return new ApiError('rate_limited', `A caller has at most ${STREAMS.of_caller} streams; end one of yours.`, retry);
+  const anonymous = streams.filter(({ keyed }) => !keyed);
+  const isFull = streams.length >= STREAMS.all;
+  if (stream.keyed ? isFull && anonymous.length === 0 : isFull || anonymous.length >= STREAMS.anonymous)
+    return new ApiError('unavailable', 'All streams are taken; callers with an API key have a share of them.', retry);
+  if (isFull) leave(anonymous[0]!);
+  open.add(stream);
+  return null;
+}
+
+/** Ends a stream; its place is free at once. */
+function leave(stream: Stream): void {
+  open.delete(stream);
+  stream.end();
+}
+
+/** Who holds a stream: child keys and tokens count as their key. */
+async function holderOf({ gate, request }: Session): Promise<Pick<Stream, 'caller' | 'keyed'>> {
+  const { credential, address } = request.visitor;
+  const caller = credential && (await gate.identify(credential));
+  if (!caller) return { caller: address, keyed: false };
+  return { caller: caller.kind === 'key' ? `key ${caller.id}` : caller.kind, keyed: true };
+}
+
+/** The refusal as an error of the protocol, whose data has the time after which the client may try again. */
+function refusal(error: ApiError, message: object, { gate, request }: Session): Response {
+  const data = errorBody(error, { base_url: gate.base_url, request_id: request.request_id });
+  const { id = null } = message as { id?: unknown };
+  const body = { jsonrpc: '2.0', id, error: { code: -32_000, message: error.message, data } };
+  return Response.json(body, { headers: { 'Retry-After': String(RETRY) } });
+}
 
 /** The part of a request that names resources, not yet checked. */
 interface ListenMessage {
@@ -106,8 +161,8 @@ async function follow(
 }
 
 /**
- * Opens a stream. It ends when the client disconnects, and by the empty result of the protocol after ten minutes. Too
- * many streams of the caller or of the process: the SDK's error "Subscription limit reached".
+ * Opens a stream. It ends when the client disconnects, and by the empty result of the protocol after ten minutes or when
+ * it gives way.
  */
 export async function listen(
   request: Request,
@@ -115,17 +170,15 @@ export async function listen(
   session: Session,
   server: () => Server,
 ): Promise<Response> {
-  const { credential, address } = session.request.visitor;
-  const caller = credential === null ? address : JSON.stringify(credential);
   const followed = await followedOf(session, message);
-  const mine = open.get(caller) ?? 0;
-  const all = [...open.values()].reduce((sum, streams) => sum + streams, 0);
+  const stream: Stream = { ...(await holderOf(session)), end: () => void handler.close() };
+  let isOpen = false;
   const bus: ServerEventBus = {
     publish: () => {},
     subscribe(listener) {
+      isOpen = true;
       const ended = new AbortController();
-      open.set(caller, (open.get(caller) ?? 0) + 1);
-      const timer = setTimeout(() => void handler.close(), LIFE);
+      const timer = setTimeout(stream.end, LIFE);
       timer.unref();
       follow(session, followed, ended.signal, (uri) => listener({ kind: 'resource_updated', uri })).catch((error) => {
         if (!ended.signal.aborted) session.report(error, session.request.request_id);
@@ -134,14 +187,18 @@ export async function listen(
       return () => {
         clearTimeout(timer);
         ended.abort();
-        const left = (open.get(caller) ?? 1) - 1;
-        if (left > 0) open.set(caller, left);
-        else open.delete(caller);
+        open.delete(stream);
       };
     },
   };
-  const maxSubscriptions = mine >= OF_CALLER || all >= STREAMS ? 0 : 1;
-  const handler = createMcpHandler(server, { legacy: 'reject', bus, maxSubscriptions });
+  const handler = createMcpHandler(server, { legacy: 'reject', bus, maxSubscriptions: 1 });
+  const refused = takePlace(stream);
+  if (refused !== null) return refusal(refused, message, session);
   const uris = followed.map(({ uri }) => uri);
-  return handler.fetch(request, { parsedBody: withResources(message, uris) });
+  try {
+    return await handler.fetch(request, { parsedBody: withResources(message, uris) });
+  } finally {
+    // A request without a valid message opens no stream.
+    if (!isOpen) open.delete(stream);
+  }
 }

@@ -12,6 +12,7 @@ import { forgetItems } from '../oauth/items.ts';
 import { forgetMails } from '../outbox.ts';
 import { forgetClaims } from '../owners/claims.ts';
 import { forgetQuotas } from '../quotas.ts';
+import { forgetSends } from '../sends.ts';
 import { operatorSessions, ownerSessions } from '../sessions.ts';
 import { accountOf } from '../statements.ts';
 import type { Store } from '../store.ts';
@@ -98,20 +99,24 @@ async function erasePeople(tx: Store['db'], normal: string, key: string | null, 
 async function eraseTraces(tx: Store['db'], normal: string, key: string | null): Promise<ErasedRows> {
   const same = (address: string) => normalEmail(address) === normal;
   const holds = (text: string) => [...text.matchAll(ADDRESS)].some(([address]) => same(address));
-  const done: ErasedRows = { links: 0, mails: 0, audit_people: 0, quotas: 0 };
-  type Erased = 'links' | 'mails' | 'audit_people' | 'quotas';
+  const done: ErasedRows = { links: 0, mails: 0, audit_people: 0, quotas: 0, sends: 0 };
+  type Erased = 'links' | 'mails' | 'audit_people' | 'quotas' | 'sends';
   const erase = async (table: Erased, column: 'hash' | 'id' | 'name', value: string) => {
     await tx.deleteFrom(table).where(sql.ref(column), '=', value).execute();
     done[table] = (done[table] ?? 0) + 1;
   };
-  for (const { hash, subject, topic } of await tx.selectFrom('links').select(['hash', 'subject', 'topic']).execute())
-    if (holds(`${subject} ${topic ?? ''}`) || subject === key) await erase('links', 'hash', hash);
+  for (const { hash, subject, topic, recipient } of await tx
+    .selectFrom('links')
+    .select(['hash', 'subject', 'topic', 'recipient'])
+    .execute())
+    if (holds(`${subject} ${topic ?? ''} ${recipient ?? ''}`) || subject === key) await erase('links', 'hash', hash);
   for (const { id, recipient } of await tx.selectFrom('mails').select(['id', 'recipient']).execute())
     if (same(recipient)) await erase('mails', 'id', id);
   for (const { hash, address } of await tx.selectFrom('audit_people').select(['hash', 'address']).execute())
     if (same(address)) await erase('audit_people', 'hash', hash);
-  for (const { name } of await tx.selectFrom('quotas').select('name').where('name', 'like', '%@%').execute())
-    if (holds(name)) await erase('quotas', 'name', name);
+  for (const table of ['quotas', 'sends'] as const)
+    for (const { name } of await tx.selectFrom(table).select('name').where('name', 'like', '%@%').execute())
+      if (holds(name)) await erase(table, 'name', name);
   if (key !== null) {
     const { numDeletedRows } = await tx.deleteFrom('idempotency').where('key_id', '=', key).executeTakeFirst();
     done['idempotency'] = Number(numDeletedRows);
@@ -148,6 +153,7 @@ export async function forgetOldAddresses(store: Store, now: number): Promise<voi
     .where('revoked_at', '<', now - ADDRESSES_STAY.keys)
     .where('email', 'like', '%@%')
     .execute();
+  await forgetSends(store, now, before.removals);
   await db.transaction().execute(async (tx) => {
     await eraseContacts(
       tx,

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hashSecret } from '../key-format.ts';
 import { dropMails } from '../mail.ts';
+import { confirmAddress } from '../sends.ts';
 import type { Store } from '../store.ts';
 import type { ClaimTable } from '../tables/owners.ts';
 
@@ -115,6 +116,7 @@ export async function verifyClaim(
       .returningAll()
       .executeTakeFirst();
     if (!marked) return false;
+    await confirmAddress({ db: tx }, marked.email, now);
     await tx
       .updateTable('claims')
       .set({ replaced_at: now })

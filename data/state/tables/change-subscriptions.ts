@@ -2,8 +2,11 @@
 // computed when it is sent, so that records that were removed meanwhile are not in it.
 import { defineTable, integer, type RowOf, text } from './columns.ts';
 
-/** `unverified`: the receiver has not confirmed it yet. `disabled`: it failed for a day, or the receiver ended it. */
-export type SubscriptionStatus = 'unverified' | 'active' | 'disabled';
+/**
+ * `unverified`: the receiver has not confirmed it yet. `disabled`: it failed for a day, or the receiver ended it.
+ * `deleted`: it counts until `next_at`, and is shown nowhere.
+ */
+export type SubscriptionStatus = 'unverified' | 'active' | 'disabled' | 'deleted';
 
 export const changeSubscriptionTables = {
   /** Times are milliseconds since 1970, positions in the change feed microseconds. */

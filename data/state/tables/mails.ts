@@ -32,6 +32,15 @@ export const mailTables = {
       },
     },
   ),
+  /** Messages of the last day to a recipient, or for a network address, a host or a key (data/state/sends.ts). */
+  sends: defineTable({
+    /** Kind and recipient: `mail ada@example.org`. */
+    name: text().primaryKey(),
+    /** Times in milliseconds since 1970, as a JSON list. */
+    times: text(),
+    /** When the recipient followed a mailed link; null: never. */
+    confirmed_at: integer().optional(),
+  }),
 };
 
 export type MailTable = RowOf<(typeof mailTables)['mails']>;

@@ -119,6 +119,8 @@ const baseTables = {
       subject: text(),
       /** Mailbox and subject, for links that anyone can request: at most one unused link each (links.ts). */
       topic: text().optional(),
+      /** The address that got it; null: none yet; empty: several got it. */
+      recipient: text().optional(),
       created_at: integer(),
       expires_at: integer(),
       used_at: integer().optional(),

@@ -8,6 +8,7 @@ import { createPrepaid, prepaidKey } from '../../../data/state/money/prepaid.ts'
 import { takeSession } from '../../../data/state/money/receipts.ts';
 import { takeRefund } from '../../../data/state/money/returns.ts';
 import { openGrant } from '../../../data/state/oauth/grants.ts';
+import { confirmAddress } from '../../../data/state/sends.ts';
 import { SESSION_LIFETIME } from '../../../data/state/sessions.ts';
 import type { PaymentTable } from '../../../data/state/tables/payments.ts';
 import { ADMIN, BASE, NOW, type TestApp } from '../../support/app.ts';
@@ -361,7 +362,10 @@ describeApps('the pages of an account', { now, seller, calls: { signin: 10 } }, 
       expect(page).toContain(part);
     for (const per_day of ['-1', '0', 'x', '1000001'])
       expect((await post(app, '/account/limits', { per_day }, { Cookie })).status, per_day).toBe(422);
-    expect((await post(app, '/account/limits', { alert_below: '5' }, { Cookie })).status).toBe(303);
+    // Only an address whose reader followed a mailed link gets an alert.
+    const { body } = await app.json('/v1/keys/me', { headers });
+    await confirmAddress(app.state, String(body['email']), NOW.getTime());
+    expect((await post(app, '/account/limits', { alert_below: '0.494' }, { Cookie })).status).toBe(303);
     expect(await callStatus(app, '/v1/tools/entities/record-1', { headers })).toBe('200');
     expect(mails(app).some((mail) => mail.includes('Low balance'))).toBe(true);
   });

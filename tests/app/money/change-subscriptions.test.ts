@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { TestApp } from '../../support/app.ts';
 import { describeApps, newKey } from '../../support/money-on-stores.ts';
 import { editAsOwner, optOutRecord } from '../../support/overlay-world.ts';
@@ -39,7 +39,11 @@ describeApps('subscriptions to changes', { nights: true, now: () => new Date(clo
     clock = Date.now();
     receiver = await startReceiver();
     open_hosts.add(receiver.host);
+  });
+  beforeEach(async () => {
+    // Deleted subscriptions count for a day, and verifications by host.
     ({ headers } = await newKey(stage.app));
+    await stage.app.state.db.deleteFrom('sends').execute();
   });
   afterEach(async () => {
     const { body } = await call(PATH, 'GET');

@@ -96,7 +96,7 @@ test('the same bytes from any number of ranges and threads', async () => {
   expect(await splitIn(2, true)).toEqual(whole);
   // More ranges than records: some are empty.
   expect(await splitIn(31, false)).toEqual(whole);
-}, 60_000);
+}, 300_000);
 
 test('a night that may lack memory warns before it sorts facts, and continues', async () => {
   vi.spyOn(process, 'constrainedMemory').mockReturnValue(2 ** 29);
@@ -329,7 +329,7 @@ describe('a bad night', () => {
       `! things: ${mistake}`,
       `! things: stopped; nothing was added; release ${release} stays current`,
     ]);
-  }, 60_000);
+  }, 300_000);
 
   test('for lack of memory: the run log names the file, the limit and the setting', async () => {
     const [data, packs] = [scratch(), scratch()];
@@ -341,7 +341,7 @@ describe('a bad night', () => {
     const [run] = await lastRuns(data, 'things', 1);
     expect(run).toMatchObject({ outcome: 'failed', bad_nights: 1 });
     expect(run!.messages[0]).toMatch(/^(?:writing|a query of) .+ needs more than 1 MB, .+: set DUCKDB_MEMORY to more/);
-  }, 60_000);
+  }, 300_000);
 
   test('of one dataset does not stop the others, and the run reports it', async () => {
     const [data, packs] = [scratch(), scratch()];
@@ -366,5 +366,5 @@ describe('a bad night', () => {
     });
     expect(again.failures[1]).toContain('no such pack');
     expect(existsSync(join(data, 'no-files'))).toBe(false);
-  }, 60_000);
+  }, 300_000);
 });

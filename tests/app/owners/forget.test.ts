@@ -78,7 +78,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
       .set({ next_at: AT + DAY })
       .execute();
     const before = await tablesWith(state, PERSON);
-    expect(before).toEqual(['audit_people', 'claims', 'keys', 'links', 'mails', 'opt_outs', 'requests']);
+    expect(before).toEqual(['audit_people', 'claims', 'keys', 'links', 'mails', 'opt_outs', 'requests', 'sends']);
     const log = await auditEntries(state, { limit: 20 });
     expect(log.map(({ who }) => who)).toContain(`contact ${PERSON}`);
 
@@ -99,7 +99,7 @@ describeApps('an address', { ...SERVED, now: () => NOW }, (stage) => {
     expect(await forgetMails(app.dataDir, { names })).toBeGreaterThan(3);
     expect(await tablesWith(state, PERSON)).toEqual([]);
     expect(files(app).filter((text) => text.includes(PERSON.toLowerCase()))).toEqual([]);
-    expect(await tablesWith(state, 'other@neu.example')).toEqual(['claims', 'mails']);
+    expect(await tablesWith(state, 'other@neu.example')).toEqual(['claims', 'mails', 'sends']);
     await state.db.deleteFrom('mails').execute();
 
     // What stays: the ledger, the log without the address, the edit; the secret stops working.

@@ -167,7 +167,7 @@ describe.each([
       matches += expected.length;
     }
     expect(matches).toBeGreaterThan(asked);
-  }, 120_000);
+  }, 300_000);
 
   test(`${asked} filters`, async () => {
     const next = random(dataset.length + 3);
@@ -183,7 +183,7 @@ describe.each([
     }
     expect(matches).toBeGreaterThan(20 * asked);
     expect(empty).toBeLessThan(asked / 3);
-  }, 120_000);
+  }, 300_000);
 
   test(`${asked} searches by distance`, async () => {
     const next = random(dataset.length + 2);
@@ -201,7 +201,7 @@ describe.each([
       matches += expected.length;
     }
     expect(matches).toBeGreaterThan(10 * asked);
-  }, 120_000);
+  }, 300_000);
 
   // Fewer, of many pages each.
   const grouped = Math.ceil(asked / 4);
@@ -225,7 +225,7 @@ describe.each([
     }
     expect(several).toBeGreaterThan(grouped / 10);
     expect(shared).toBeGreaterThan(0);
-  }, 120_000);
+  }, 300_000);
 
   // DuckDB answers these with and without an index. Earlier states of random overlays are not those of their records.
   const earlier = Math.ceil(asked / 8);
@@ -259,7 +259,7 @@ describe.each([
         }
       }
       expect(matches).toBeGreaterThan(5 * earlier);
-    }, 120_000);
+    }, 300_000);
 
   test(`${asked} facets`, async () => {
     const next = random(dataset.length + 1);
@@ -275,7 +275,7 @@ describe.each([
       const found = await engine.facets({ where: questionOf(input), by, limit, floor });
       expect(found, JSON.stringify(query)).toEqual(evaluateFacets(pack, records, query, { floor }));
     }
-  }, 120_000);
+  }, 300_000);
 
   test(`spellings of ${asked} words`, async () => {
     const next = random(dataset.length + 2);

@@ -43,7 +43,12 @@ async function asked(query: string, before: (number: number, plan: SearchPlan) =
     },
   };
   const raw = Object.fromEntries(new URLSearchParams(query));
-  const presenting = { now: new Date(0), base_url: 'https://register.example', visibility: 'full' as const };
+  const presenting = {
+    now: new Date(0),
+    base_url: 'https://register.example',
+    visibility: 'full' as const,
+    admin: false,
+  };
   const page = await search({ ...release, engine: counting }, searchParameters.parse(raw, release.pack), presenting);
   return { hint: page.hint, found: page.list.ordinals, searches };
 }
@@ -103,7 +108,12 @@ test('neither the requested value nor a missing one is recommended', async () =>
   const none: Engine['search'] = () => Promise.resolve({ ordinals: [], next: null, total: 0 });
   const hint = async (query: string, known: string[]) => {
     const raw = Object.fromEntries(new URLSearchParams(query));
-    const presenting = { now: new Date(0), base_url: 'https://register.example', visibility: 'full' as const };
+    const presenting = {
+      now: new Date(0),
+      base_url: 'https://register.example',
+      visibility: 'full' as const,
+      admin: false,
+    };
     const over = { ...release, engine: { ...engine, search: none, facets: facets(known) } };
     return (await search(over, searchParameters.parse(raw, release.pack), presenting)).hint;
   };

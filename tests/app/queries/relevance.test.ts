@@ -51,7 +51,7 @@ describe.each([['DuckDB'], ['the packed index']])('on %s', (kind) => {
   /** Names of a page and its cursor. */
   async function page(raw: Record<string, string>, visibility: Visibility) {
     const input = searchParameters.parse(raw, release.pack, { cursors });
-    const options = { now: new Date(0), base_url: 'https://register.example', visibility, cursors };
+    const options = { now: new Date(0), base_url: 'https://register.example', visibility, admin: false, cursors };
     const { list, next_cursor, hint } = await search(release, input, options);
     const names = (await pageRecords(list, options)).map(({ name }) => name);
     return { names, next_cursor, hint };
