@@ -15,7 +15,7 @@ export const WINDOW = 60;
  * address: attempts to sign in to OAuth, and new OAuth clients, by registration or by a metadata document
  * that must be fetched, and files of rows (`rows`). `sql_time`: milliseconds that statements ran.
  */
-const CALLS: Record<Bucket, number> = {
+export const CALLS: Record<Bucket, number> = {
   free: 300,
   paid: 60,
   signin: 10,

@@ -3,7 +3,7 @@
 import type { Quotas } from '../../data/state/quotas.ts';
 
 /** Records a day that a caller without a credential may preview in one dataset. */
-const PREVIEWS_A_DAY = 20;
+export const PREVIEWS_A_DAY = 20;
 
 export interface Previews {
   /** Records left today. */

@@ -7,7 +7,7 @@ import { type Caller, mayBulk } from './caller.ts';
 import type { Limits } from './limits.ts';
 
 /** Seconds that a statement may run: on public columns, and on all columns with a plan that includes exports. */
-const SQL_SECONDS = { public: 5, all: 20 } as const;
+export const SQL_SECONDS = { public: 5, all: 20 } as const;
 
 /** Runs a statement of a caller. Throws `rate_limited` when its statements ran too long within a minute. */
 export type SqlAccess = (

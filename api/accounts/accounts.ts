@@ -60,9 +60,9 @@ import type { CheckoutService } from '../checkout/service.ts';
 import { ApiError } from '../contract/errors.ts';
 
 /** New keys per network and day (contract section 3, "Abuse of the welcome credit"). */
-const KEYS_A_DAY: NetworkQuota = { name: 'keys', address: 10, blocks: { 56: 30, 48: 100 } };
+export const KEYS_A_DAY: NetworkQuota = { name: 'keys', address: 10, blocks: { 56: 30, 48: 100 } };
 /** Mails with a link per network and day. */
-const MAILS_A_DAY: NetworkQuota = { name: 'recoveries', address: 10, blocks: { 56: 30, 48: 100 } };
+export const MAILS_A_DAY: NetworkQuota = { name: 'recoveries', address: 10, blocks: { 56: 30, 48: 100 } };
 /** Lifetime of a mailed link in milliseconds. */
 const LINK_LIFETIME = 3_600_000;
 /** Milliseconds of a day. */

@@ -37,7 +37,7 @@ export async function requireDelivery({ mailer }: Pick<OwnersParts, 'mailer'>, m
 }
 
 /** Requests from one network per day. */
-const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 } };
+export const ATTEMPTS: NetworkQuota = { name: 'owners', address: 40, blocks: { 48: 120 } };
 
 /**
  * Limits per day, domain and dataset: requests from one network address, immediate removals, and requests

@@ -11,7 +11,7 @@ import { AlreadyDone, removeRecord, restoreRecord } from './opt-out.ts';
 import { findRecord, type OwnersParts, readEmail, tooMany } from './parts.ts';
 
 /** Reports from one network per day. */
-const REPORTS: NetworkQuota = { name: 'reports', address: 10, blocks: { 48: 30 } };
+export const REPORTS: NetworkQuota = { name: 'reports', address: 10, blocks: { 48: 30 } };
 const BECAUSE = 'A reader reports a mistake. Correct it at its source, then close the report.';
 
 /** Stores reports as requests for operators. */

@@ -55,7 +55,7 @@ const PATIENCE = 15_000;
 const SMALL = 64 * 1024;
 
 /** Bytes of larger answers that are stored per UTC day and API key. */
-const LARGE_ANSWERS_A_DAY = 16 * 1024 * 1024;
+export const LARGE_ANSWERS_A_DAY = 16 * 1024 * 1024;
 
 /**
  * Minimum length at which a key of an anonymous caller counts as a secret: 128 random bits take 22 to 36

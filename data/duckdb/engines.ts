@@ -105,10 +105,11 @@ function remoteEngine(calls: EngineCalls, open: () => Promise<number>): Engine {
     return opened.id;
   };
   const queries = QUERIES.map((name) => {
-    // Callers pass their context as the options: only its signal crosses.
+    // Callers pass their context as the options: only its signal and visibility cross.
     const ask = async (...args: unknown[]) => {
       const [plan, options] = name === PLANLESS ? [null, args[0]] : args;
-      return calls.call('query', [await id(), name, plan], (options as QueryOptions | undefined)?.signal);
+      const { signal, visibility } = (options ?? {}) as QueryOptions;
+      return calls.call('query', [await id(), name, plan, visibility], signal);
     };
     return [name, ask];
   });
@@ -170,7 +171,10 @@ export class SharedEngines {
           await leave();
           return null;
         },
-        query: ([id, name, plan], signal) => this.#query(engineOf(id), name as EngineQuery, plan, { signal }),
+        query: ([id, name, plan, visibility], signal) => {
+          const options = { signal, ...(visibility === 'public' && { visibility }) } as const;
+          return this.#query(engineOf(id), name as EngineQuery, plan, options);
+        },
         overlay: ([id, overlay]) => {
           const view = engineOf(id).withOverlay(overlay as AppliedOverlay);
           return add(view, () => view.close());

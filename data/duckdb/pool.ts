@@ -128,8 +128,8 @@ class StatementPool implements Pool {
     return answer;
   }
 
-  async #run(statement: Sql, { signal }: QueryOptions): Promise<ResultRows> {
-    const leave = await this.#queue.enter(signal);
+  async #run(statement: Sql, { signal, visibility }: QueryOptions): Promise<ResultRows> {
+    const leave = await this.#queue.enter(signal, { preferred: visibility !== 'public' });
     let seat: Seat | null = null;
     let late = false;
     const interrupt = () => seat?.connection.interrupt();

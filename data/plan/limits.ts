@@ -10,6 +10,8 @@ export interface EngineLimits {
   waiting: number;
   /** Milliseconds that a query waits for a slot before it is rejected. */
   patience: number;
+  /** Slots, and places of those that wait, that queries of callers without a key leave to others. */
+  kept: number;
   /** Bytes that statements on one release may use in addition to the loaded tables. */
   working_memory: number;
   /**
@@ -39,6 +41,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   running: Math.max(2, Math.min(3, availableParallelism())),
   waiting: 64,
   patience: 5_000,
+  kept: 1,
   working_memory: 256 * 1024 * 1024,
   tables: true,
   bodies: 128 * 1024 * 1024,

@@ -330,6 +330,8 @@ export interface SpellingPlan {
 export interface QueryOptions {
   /** Aborts the query: it leaves the queue, or its running statement is interrupted. */
   signal?: AbortSignal;
+  /** That of the caller. Queries of callers without a key wait behind the others, and leave places for them. */
+  visibility?: Visibility;
 }
 
 /** Distribution of the values of an attribute over all records. A price range counts with its lower end. */

@@ -46,7 +46,7 @@ export interface SqlRunner {
 }
 
 /** Statements that wait, and places among them for callers with a key. */
-const [WAITING, KEPT] = [8, 1];
+export const [WAITING, KEPT] = [8, 1];
 /** Milliseconds after the time of a statement in which the process has to answer, also on a busy machine. */
 const PATIENCE = 5_000;
 /**

@@ -29,7 +29,7 @@ import { publicPack } from '../ogc.ts';
 import { addressRows, planOf } from './address-rows.ts';
 
 /** Calls of one address that wait for each other, and milliseconds that they wait. */
-const TURNS = { running: 1, waiting: 3, patience: 10_000 };
+export const TURNS = { running: 1, waiting: 3, patience: 10_000 };
 
 /** Most records in an area that are points with names; cells of clusters across an area with more. */
 const [NAMED, CELLS] = [4_000, 224];
