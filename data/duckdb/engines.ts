@@ -172,7 +172,7 @@ export class SharedEngines {
           return null;
         },
         query: ([id, name, plan, visibility], signal) => {
-          const options = { signal, ...(visibility === 'public' && { visibility }) } as const;
+          const options: QueryOptions = visibility === 'public' ? { signal, visibility: 'public' } : { signal };
           return this.#query(engineOf(id), name as EngineQuery, plan, options);
         },
         overlay: ([id, overlay]) => {
