@@ -19,8 +19,11 @@ export interface Rounds {
   rounds: number;
 }
 
-/** Most seconds of load before the first round: Node optimises code only after some thousands of calls. */
-const WARM_UP = 3;
+/**
+ * Processor milliseconds of a server under load before the first round, since Node optimises code only after some
+ * thousands of calls; and the most seconds of it, for a server on a busy machine or one whose processor time is unknown.
+ */
+const WARM_UP = { cpu: 2_000, seconds: 15 };
 
 /** A slow question gets at most this many times the seconds, to collect enough answers. */
 const PATIENCE = 4;
@@ -38,7 +41,7 @@ export async function alternate<K extends string>(
     // Some calls before the measurement: the time of one call is known.
     for (let i = 0; i < 3; i += 1) await requestOnce(sides[name]);
     const one = await timedRun(() => requestOnce(sides[name]));
-    await measureLoad({ ...sides[name], connections, seconds: Math.min(WARM_UP, 3 * seconds) });
+    await warmUp(sides[name], connections, seconds);
     lasting[name] = Math.ceil(Math.min(seconds * PATIENCE, Math.max(seconds, (4 * connections * one) / 1000)));
   }
   for (let round = 0; round < rounds.rounds; round += 1) {
@@ -49,6 +52,14 @@ export async function alternate<K extends string>(
     }
   }
   return Object.fromEntries(names.map((name) => [name, median(found[name])])) as Record<K, Load>;
+}
+
+async function warmUp({ cpu, ...side }: BenchServer, connections: number, seconds: number): Promise<void> {
+  const from = cpu?.() ?? null;
+  for (let passed = 0; passed < WARM_UP.seconds; passed += seconds) {
+    await measureLoad({ ...side, connections, seconds });
+    if (from === null || cpu!()! - from >= WARM_UP.cpu) return;
+  }
 }
 
 /** Loads one server; with its processor time for each call where the system reports it. */
