@@ -104,44 +104,29 @@ export function searchStatement(plan: SearchPlan, shape: Shape): Sql {
 
 /**
  * Rows `[ord, id, key, total, value, place]` of the groups of a page and one more, each group in order; `value` is the
- * group, `place` its number on the page. By relevance prominence and quality follow. Of each group only records up to
- * the key of its last one are sorted: a sort of all takes four times as long.
+ * group, `place` its number on the page. By relevance prominence and quality follow.
  */
 function groupedStatement(plan: SearchPlan, { by, limit }: GroupPlan, shape: Shape): Sql {
-  const { sort, after } = plan;
+  const { sort, after, where } = plan;
   const scored = sort.relevance && scoredRecords(plan, sort.relevance, shape);
   const sorted = scored ? scored.order : order(plan, shape);
-  const ranked = isRanked(plan, shape);
-  const first = ranked ? sql`ord` : sql`key`;
-  const [extreme, within] = (scored || sort.descending) && !ranked ? [sql`max`, sql`>=`] : [sql`min`, sql`<=`];
-  const last = sql`last[${countLiteral(limit)}]`;
-  const lasts = sql`SELECT value, ${extreme}(${first}, ${countLiteral(limit)}) AS last FROM grouped GROUP BY value`;
-  const few = sql`SELECT * EXCLUDE last FROM grouped JOIN (${lasts}) USING (value) WHERE ${last} IS NULL OR ${first} ${within} ${last}`;
+  const key = groupKey(by, (name) => attributeOf(shape, name));
+  const values =
+    key.attribute.type === 'strings'
+      ? sql`SELECT ord, value FROM ${tableSql(shape, entriesTable(by))}`
+      : sql`SELECT ord, ${groupSql(key)} AS value FROM ${tableSql(shape, 'records')}`;
+  const matches = scored
+    ? scored.rows
+    : sql`SELECT ord, id, ${sortSql(plan, shape)} AS key FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}`;
   const place = sql`row_number() OVER (PARTITION BY value ORDER BY ${sorted})`;
-  const best = sql`SELECT *, ${place} AS n FROM (${few}) QUALIFY n <= ${countLiteral(limit)}`;
+  const best = sql`SELECT *, ${place} AS n FROM (${matches}) JOIN (${values}) USING (ord) WHERE value IS NOT NULL QUALIFY n <= ${countLiteral(limit)}`;
   const later = scored ? scored.beyond : beyond;
   const rest = after === null ? sql`` : sql` AND (${later(plan, after, sql`key`, shape)} OR ${laterGroup(after)})`;
   const page = sql`SELECT value, row_number() OVER (ORDER BY ${sorted}, value) AS place FROM best WHERE n = 1${rest} QUALIFY place <= ${countLiteral(plan.limit + 1)}`;
   const ties = scored ? sql`, prominence, quality` : sql``;
-  const grouped = groupedRecords(plan, by, shape, scored?.rows);
-  const tables = sql`${scored ? sql`${scored.tables}, ` : sql``}grouped AS MATERIALIZED (${grouped}), best AS MATERIALIZED (${best}), page AS (${page})`;
+  const tables = sql`${scored ? sql`${scored.tables}, ` : sql``}best AS MATERIALIZED (${best}), page AS (${page})`;
   const count = plan.total ? sql`(SELECT count(*) FROM best WHERE n = 1)` : sql`NULL`;
   return sql`WITH ${tables} SELECT ord, id, key, total, value, place${ties} FROM (SELECT ${count} AS total) LEFT JOIN (SELECT * FROM best JOIN page USING (value)) ON true ORDER BY place, n`;
-}
-
-/** The matches with their group, once for each entry of a list; `scored`: those of a sort by relevance. */
-function groupedRecords(plan: SearchPlan, by: string, shape: Shape, scored: Sql | undefined): Sql {
-  const key = groupKey(by, (name) => attributeOf(shape, name));
-  const listed = key.attribute.type === 'strings';
-  const records = tableSql(shape, 'records');
-  const value = sql`${groupSql(key)} AS value`;
-  const matches = (columns: Sql) =>
-    sql`SELECT ord, id, ${sortSql(plan, shape)} AS key${columns} FROM ${records} WHERE ${conditions(plan.where, shape)}`;
-  if (!scored && !listed) return sql`SELECT * FROM (${matches(sql`, ${value}`)}) WHERE value IS NOT NULL`;
-  const values = listed
-    ? sql`SELECT ord, value FROM ${tableSql(shape, entriesTable(by))}`
-    : sql`SELECT ord, ${value} FROM ${records}`;
-  return sql`SELECT * FROM (${scored ?? matches(sql``)}) JOIN (${values}) USING (ord) WHERE value IS NOT NULL`;
 }
 
 /** Of the groups whose first record is the last one of the page before: those with a greater value. */
@@ -156,14 +141,10 @@ function sortSql({ sort }: SearchPlan, shape: Shape): Sql {
     : identifier(sortColumn(shape, sort.key));
 }
 
-/** Whether the order is that of ordinals, which are cheaper to compare than quality and id. */
-function isRanked({ sort }: SearchPlan, { ranked }: Shape): boolean {
-  return sort.key === 'quality' && sort.descending && ranked !== false;
-}
-
-function order(plan: SearchPlan, shape: Shape): Sql {
-  if (isRanked(plan, shape)) return sql`ord`;
-  return plan.sort.descending ? sql`key DESC NULLS LAST, id` : sql`key ASC NULLS LAST, id`;
+/** The order of ordinals is the order by quality and id, and cheaper to compare. */
+function order({ sort }: SearchPlan, { ranked }: Shape): Sql {
+  if (sort.key === 'quality' && sort.descending && ranked !== false) return sql`ord`;
+  return sort.descending ? sql`key DESC NULLS LAST, id` : sql`key ASC NULLS LAST, id`;
 }
 
 /** Records after a position. Those without the key are last in both directions; ties by id. */

@@ -8,6 +8,7 @@ import type { Bitset } from './bitset.ts';
 import type { SideTable } from './changed-records.ts';
 import { type Columns, TEXTUAL } from './columns.ts';
 import type { Codes } from './container.ts';
+import { codedOf } from './group-keys.ts';
 import { matcherFor, visitSlices } from './matcher.ts';
 import type { Postings } from './postings.ts';
 
@@ -21,29 +22,6 @@ export function isCountable(columns: Columns, by: string): boolean {
   return TEXTUAL.has(type) || type === 'boolean';
 }
 
-/** The codes of a key in the index: `single` by ordinal, 1 + code, 0: missing; or `lists` of codes. */
-interface Coded {
-  codes: number;
-  single: Codes | null;
-  lists: Postings | null;
-  value(code: number): Value;
-  /** -1: the value does not occur. */
-  find(value: Value): number;
-}
-
-function codedOf(columns: Columns, { attribute: { name, type }, length }: GroupKey): Coded {
-  if (length !== null) {
-    const { texts, single } = columns.periods(name, length);
-    const value = (code: number) => texts[code]!;
-    return { codes: texts.length, single, lists: null, value, find: (text) => texts.indexOf(String(text)) };
-  }
-  if (type === 'boolean')
-    return { codes: 2, single: columns.flags(name), lists: null, value: (code) => code === 1, find: Number };
-  const { raw, single, lists } = columns.values(name);
-  const find = (value: Value) => raw.find(String(value));
-  return { codes: raw.length, single, lists, value: (code) => raw.at(code), find };
-}
-
 /** Counts by raw value, times by day; most common first, ties by value in code point order. Yields between slices. */
 export function* countFacets(
   columns: Columns,
@@ -53,7 +31,7 @@ export function* countFacets(
   options: SliceOptions,
 ): Generator<void, FacetAnswer> {
   const key = keyOf(columns, plan.by);
-  const { codes: size, single, lists, value, find } = codedOf(columns, key);
+  const { codes: size, single, lists, value, find } = codedOf(columns, key)!;
   // Codes start at 1 in the columns; 0 is a record without a value.
   const all = new Uint32Array(size + 1);
   const tally = { matched: 0, missing: 0 };

@@ -50,8 +50,9 @@ function distinct(numbers: Float64Array): Float64Array {
 }
 
 export class Numbers {
-  /** 1 + index in the distinct numbers, by ordinal, when stored so. */
-  readonly #codes: Codes | null;
+  /** 1 + index in the distinct numbers, by ordinal, when stored so: codes compare like numbers. */
+  readonly codes: Codes | null;
+  readonly distinct: number;
   readonly #values: Float64Array;
   readonly #scaled: Int32Array | null;
   readonly #scale: number;
@@ -59,16 +60,34 @@ export class Numbers {
   constructor(container: Container, name: string) {
     const coded = container.has(`${name}.codes`);
     const scaled = container.has(`${name}.scaled`);
-    this.#codes = coded ? container.codes(`${name}.codes`) : null;
+    this.codes = coded ? container.codes(`${name}.codes`) : null;
     this.#values = scaled ? new Float64Array(0) : container.get(coded ? `${name}.values` : name, 'f64');
     this.#scaled = scaled ? container.get(`${name}.scaled`, 'i32') : null;
     this.#scale = scaled ? 10 ** container.get(`${name}.places`, 'u8')[0]! : 1;
+    this.distinct = coded ? this.#values.length : 0;
+  }
+
+  /** The number of a code. */
+  ofCode(code: number): number {
+    return this.#values[code - 1]!;
+  }
+
+  /** The code of a number; 0: it does not occur. */
+  codeOf(number: number): number {
+    let low = 0;
+    let high = this.distinct;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#values[middle]! < number) low = middle + 1;
+      else high = middle;
+    }
+    return this.#values[low] === number ? low + 1 : 0;
   }
 
   /** NaN: missing. */
   at(ordinal: number): number {
-    if (this.#codes) {
-      const code = this.#codes[ordinal]!;
+    if (this.codes) {
+      const code = this.codes[ordinal]!;
       return code === 0 ? Number.NaN : this.#values[code - 1]!;
     }
     if (this.#scaled === null) return this.#values[ordinal]!;

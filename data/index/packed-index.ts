@@ -24,12 +24,14 @@ import type {
   SpellingPlan,
 } from '../plan/plan.ts';
 import { runSlices, type SliceOptions } from '../plan/slices.ts';
+import { bestOfGroups } from './best-of-groups.ts';
 import { Bitset } from './bitset.ts';
 import { Bodies } from './bodies.ts';
 import { comparePositions, type SideRecord, SideTable } from './changed-records.ts';
 import { Columns, TEXTUAL } from './columns.ts';
 import { Container, IndexDamaged } from './container.ts';
 import { countFacets, isCountable } from './facets.ts';
+import { GroupKeys } from './group-keys.ts';
 import { matcherFor, visit } from './matcher.ts';
 import { changedPositionsOf, positionsOf, select } from './select.ts';
 import {
@@ -149,9 +151,12 @@ export class PackedIndex {
     this.#plain = this.bodies.attributes().isSubsetOf(names);
   }
 
-  /** A page of ordinals. Null for groups. */
+  /** A page of ordinals. Null when the index has no codes for the values to group by. */
   search(plan: SearchPlan, options: SliceOptions = {}): Awaitable<SearchAnswer> | null {
-    if (plan.group) return null;
+    if (plan.group) {
+      const keys = GroupKeys.of(this.columns, plan.group.by);
+      return keys && runSlices(bestOfGroups(this.columns, keys, plan, this.#removed, this.#side, options), options);
+    }
     const page = runSlices(select(this.columns, plan, this.#removed, options), options);
     const side = this.#side;
     return side ? whenReady(page, (stored) => merge(this.columns, side, plan, stored)) : page;

@@ -241,7 +241,7 @@ function sortFew(
 const descends = (x: number, y: number, sign: number) => (x - y) * sign > 0;
 
 /** Whole metres of records from the point of a sort. */
-function metresOf(columns: Columns, { attribute, lat, lng }: DistanceSort): (ordinal: number) => number {
+export function metresOf(columns: Columns, { attribute, lat, lng }: DistanceSort): (ordinal: number) => number {
   const grid = columns.grid(attribute);
   return (ordinal) => wholeMetres(grid.distance(ordinal, lat, lng));
 }
