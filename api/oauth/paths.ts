@@ -7,8 +7,6 @@ export const PATHS = {
   keys: '/oauth/jwks.json',
   /** Where a person signs in and decides. */
   approve: '/oauth/approve',
-  /** The former page of connected clients; redirects to `APPS`. */
-  connections: '/oauth/connections',
 } as const;
 
 /** Section of the account page where a person sees the connected clients and disconnects them. */

@@ -16,7 +16,7 @@ import { readText } from '../http/request.ts';
 import type { PlainAnswer, RouteAnswer, RouteRequest, RouteTable } from '../http/server.ts';
 import { forwardRequest } from './bridge.ts';
 import { consentPage, expiredPage, type ShownClient, signInPage } from './pages.ts';
-import { APPS, PATHS } from './paths.ts';
+import { PATHS } from './paths.ts';
 import { LIFETIMES, makeProvider, type ProviderParts } from './provider.ts';
 import { OAUTH_SHELL } from './shell.ts';
 
@@ -159,11 +159,6 @@ export class OAuthServer {
           await request.count('signin');
           return this.#approve(request, request.form);
         },
-      },
-      // The former page of connected clients: a section of the account page now.
-      [`GET ${PATHS.connections}`]: {
-        caching: 'no-cache',
-        answer: () => ({ to: this.#parts.base_url + APPS, status: 301 }),
       },
     },
   };

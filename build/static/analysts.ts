@@ -14,7 +14,7 @@ import {
 import { bulkFileDataset, bulkFiles } from '../../api/render/data-files.ts';
 import { dictionaryJson, dictionaryMarkdown } from '../../api/render/dictionary.ts';
 import { Duck, quotedText } from '../../data/duckdb/duck.ts';
-import { type Manifest, RELEASE_FILES } from '../../data/model/layout.ts';
+import type { Manifest } from '../../data/model/layout.ts';
 import type { Release } from '../../data/releases/release.ts';
 import { PUBLIC_FILES, type PublicSource, writePublicFiles } from '../../data/write/analysts-files.ts';
 import { type Column, dictionary, HISTORY_FILE_COLUMNS } from '../../data/write/dictionary.ts';
@@ -48,8 +48,6 @@ export async function writeAnalystFiles(
   const key = `${made.key}.${hash('sha256', code(), 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   const { pack, manifest } = release;
-  // A release of an earlier version lacks the file; the next night adds it.
-  if (!manifest.files[RELEASE_FILES.public]) return;
   const at = (name: string) => `files/${pack.id}/${name}`;
   const files = await writePublicFiles(publicSource(release), scratch);
   for (const name of PUBLIC_FILES) output.take(at(name), files[name], key);

@@ -153,7 +153,6 @@ ${adds.join('\n')}
   location ~ "^/datasets/[^/]+/[^/.]+\\.md$" { try_files $uri @register_api; }
   location ~ "^/\\.build(/|$)" { return 404; }
   location ~ "^/explore/([^/]+)/?$" { return 301 /datasets/$1/$is_args$args; }
-  location ~ "^/guides/reference/?$" { return 301 /docs; }
 ${locations.join('\n')}
 }
 `;
@@ -203,8 +202,6 @@ export function caddyConfig(rules: readonly HostingRule[], { root, api = LOCAL_A
   error @notes 404
   @explorer path_regexp explorer ^/explore/([^/]+)/?$
   redir @explorer /datasets/{re.explorer.1}/?{query} 301
-  @reference path /guides/reference /guides/reference/
-  redir @reference /docs 301
   @record path_regexp record ^/datasets/([^/]+)/([^/.]+)/?$
   route @record {
     header Vary Accept

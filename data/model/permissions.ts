@@ -15,8 +15,8 @@ export function createPrivateFiles(): void {
 }
 
 /**
- * Restricts files of earlier versions: the state to the user; facts and releases, which contain paid values,
- * to user and group.
+ * Restricts files that were copied with wider permissions: the state to the user; facts and releases, which contain paid
+ * values, to user and group.
  */
 export function restrictDataDir(dataDir: string, log: (line: string) => void): void {
   restrict(paths.state(dataDir), 'user', log);

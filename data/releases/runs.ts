@@ -23,8 +23,8 @@ const Line = z.object({
    * facts.
    */
   messages: z.array(z.string()),
-  /** Nights in a row, this one included, whose run was refused or failed. Absent: unknown, of an earlier version. */
-  bad_nights: z.number().exactOptional(),
+  /** Nights in a row, this one included, whose run was refused or failed. */
+  bad_nights: z.number(),
 });
 
 /** The nightly run of one dataset. */
@@ -60,9 +60,14 @@ const LIMITS = { message: 2_000, messages: TAIL / 4 };
  * Appends a run to the log of a dataset in one write; long messages are cut. `retry`: it repeats a failed run of the
  * same night. Returns its `bad_nights`.
  */
-export async function recordRun(dataDir: string, dataset: string, run: NightlyRun, retry = false): Promise<number> {
+export async function recordRun(
+  dataDir: string,
+  dataset: string,
+  run: Omit<NightlyRun, 'bad_nights'>,
+  retry = false,
+): Promise<number> {
   const [last] = await lastRuns(dataDir, dataset, 1);
-  const before = last && isBad(last) ? (last.bad_nights ?? 1) : 0;
+  const before = last && isBad(last) ? last.bad_nights : 0;
   const bad_nights = isBad(run) ? before + (retry ? 0 : 1) : 0;
   const path = paths.runs(dataDir, dataset);
   await mkdir(dirname(path), { recursive: true });
@@ -134,15 +139,13 @@ export async function lastCollected(release: {
 }): Promise<string> {
   const { dataset, last_collection } = release.manifest;
   const runs = await lastRuns(dataDirOf(release), dataset, 20);
-  const good = runs.find(({ outcome }) => outcome !== 'failed');
+  const good = runs.find((run) => !isBad(run));
   return good && good.at > last_collection ? good.at : last_collection;
 }
 
 function parsed(line: string): NightlyRun | null {
   try {
-    const { told, ...run } = JSON.parse(line) as Record<string, unknown>;
-    // Versions before 1.0 wrote `told`.
-    return Line.safeParse({ messages: told, ...run }).data ?? null;
+    return Line.safeParse(JSON.parse(line)).data ?? null;
   } catch {
     return null;
   }

@@ -194,7 +194,7 @@ describe('connections', () => {
     const { body } = await exchange(new URL(page.url()).searchParams.get('code') ?? '');
     const headers = bearer(body['access_token'] ?? '');
     expect((await stand.app.json('/v1/keys/me', { headers })).status).toBe(200);
-    await page.goto(`${stand.base}/oauth/connections`);
+    await page.goto(`${stand.base}/account#apps`);
     expect(page.url()).toBe(`${stand.base}/account#apps`);
     await page.getByLabel('API key').fill(key);
     await page.locator('main').getByRole('button', { name: 'Sign in' }).click();

@@ -21,7 +21,7 @@ const HTML = { Accept: 'text/html' };
 /** Paths of one page of each type, and of each dataset and one of its records. */
 async function pathsOf(origin: string): Promise<string[]> {
   const { datasets } = (await (await fetch(`${origin}/v1/datasets`)).json()) as { datasets: { id: string }[] };
-  const paths = ['/', '/changes/', '/status/', '/files/', '/guides/', '/guides/api/', '/guides/reference/', '/nothing'];
+  const paths = ['/', '/changes/', '/status/', '/files/', '/guides/', '/guides/api/', '/nothing'];
   for (const { id } of datasets) {
     paths.push(`/datasets/${id}/`, `/changes/${id}/`, `/files/${id}/`, `/sql/${id}/`, `/datasets/${id}/none`);
     const records = await recordPaths(origin, id);

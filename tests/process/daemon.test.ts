@@ -253,23 +253,6 @@ describe('the log of runs', () => {
       nights.push(await recordRun(data, 'x', { at: '2026-01-01T00:00:00Z', ...run, outcome }, retry));
     expect(nights).toEqual([1, 1, 2, 0, 1, 2]);
     expect(await lastRuns(data, 'x', 1)).toMatchObject([{ bad_nights: 2 }]);
-    // A run of an earlier program version counts as one night.
-    appendFileSync(
-      paths.runs(data, 'x'),
-      `${JSON.stringify({ at: '2026-01-02T00:00:00Z', ...run, outcome: 'failed' })}\n`,
-    );
-    expect(await recordRun(data, 'x', { at: '2026-01-03T00:00:00Z', ...run, outcome: 'failed' })).toBe(2);
-  });
-
-  test('reads a run whose messages an earlier version named otherwise', async () => {
-    const data = scratch();
-    const { messages: _, ...earlier } = run;
-    mkdirSync(dirname(paths.runs(data, 'x')), { recursive: true });
-    writeFileSync(
-      paths.runs(data, 'x'),
-      `${JSON.stringify({ at: '2026-01-01T00:00:00Z', ...earlier, told: ['why'] })}\n`,
-    );
-    expect(await lastRuns(data, 'x', 5)).toMatchObject([{ messages: ['why'] }]);
   });
 
   test('shortens a run with a very long report', async () => {

@@ -38,11 +38,8 @@ const DATASET = /^\/datasets\/([^/]+)\/?$/;
 /** The page of results of a search of all datasets. */
 const SEARCH = /^\/search\/?$/;
 const COMPARISON = /^\/compare\/([^/]+?)(\.md)?\/?$/;
-/** Former addresses of pages, and their present ones. */
-const MOVED: readonly (readonly [RegExp, string])[] = [
-  [/^\/explore\/([^/]+)\/?$/, '/datasets/$1/'],
-  [/^\/guides\/reference\/?$/, '/docs'],
-];
+/** Another address of the page of a dataset. */
+const EXPLORE = /^\/explore\/([^/]+)\/?$/;
 
 /** The catch-all routes. Mount them last. */
 export function staticTable(deps: StaticDeps): RouteTable {
@@ -77,9 +74,8 @@ async function serve(deps: StaticDeps, request: RouteRequest): Promise<Response>
   const { http: c, accept } = request;
   const { gate } = deps;
   const path = request.path.replace(/\/{2,}/g, '/');
-  const moved = MOVED.find(([former]) => former.test(path));
-  if (moved !== undefined) {
-    const target = `${gate.base_url}${path.replace(...moved)}${new URL(c.req.url).search}`;
+  if (EXPLORE.test(path)) {
+    const target = `${gate.base_url}${path.replace(EXPLORE, '/datasets/$1/')}${new URL(c.req.url).search}`;
     return new Response(null, { status: 301, headers: { Location: target } });
   }
   const page = PAGE.exec(path);

@@ -65,7 +65,6 @@ describe('scripts of other sites', () => {
     for (const path of ['/ops', '/ops/nothing', '/keys', '/keys/recover', '/account', '/claim', '/checkout/done'])
       for (const headers of [{}, HTML]) expect([path, await readable(path, { headers })]).toEqual([path, null]);
     expect(await readable('/ops/stats.json', { admin: true })).toBeNull();
-    expect(await readable('/oauth/connections')).toBeNull();
   });
 });
 

@@ -201,7 +201,7 @@ async function asOf(read: Awaited<ReturnType<typeof serve>>['read'], day: string
   return `${String(item?.attributes['label'])} ${JSON.stringify(item?.attributes['price'])}`;
 }
 
-test('the values of nights that were refused, failed or killed are nowhere', { timeout: 300_000 }, async () => {
+test('the values of nights that were refused, failed or killed are nowhere', { timeout: 900_000 }, async () => {
   const kites = await stage("'files/kites.csv'");
   const good = (night: string) => rowsOf(night);
   const file = (day: number, rows: Row[]) => kites.write('kites.csv', day, rows);
@@ -328,7 +328,7 @@ test('the values of nights that were refused, failed or killed are nowhere', { t
   expect.soft(total).toBe(items.length);
 });
 
-test('a file of a refused night is not read again beside the next one', { timeout: 120_000 }, async () => {
+test('a file of a refused night is not read again beside the next one', { timeout: 300_000 }, async () => {
   const kites = await stage("'files/kites-*.csv', { observed_at: { file_name: 'YYYY-MM-DD' } }");
   const file = (day: number, rows: Row[]) =>
     kites.write(`kites-2026-01-${String(day).padStart(2, '0')}.csv`, day, rows);
