@@ -22,10 +22,20 @@ export async function parseInput(operation: Operation, raw: Raw, ctx: Context): 
     if (reference !== null) ctx.point = await recordPoint(reference.ref, release, leaseOther, ctx);
   }
   try {
-    return operation.parse(raw, ctx);
+    return await withDistinctIds(operation.parse(raw, ctx), ctx);
   } catch (error) {
     throw error instanceof UnknownParameter ? unknownParameterError(error, operation, ctx) : error;
   }
+}
+
+/** The input with each record once in `ids`, by whichever of its names comes first: it is answered and charged once. */
+async function withDistinctIds(input: unknown, ctx: Context): Promise<unknown> {
+  const { ids } = input as { ids?: string[] };
+  if (ids === undefined || ids.length < 2 || ctx.release === undefined) return input;
+  const lower = ids.map((id) => id.toLowerCase());
+  const ordinals = await ctx.release.engine.resolve(lower, ctx);
+  const distinct = ids.filter((_, at) => ordinals[at] === null || ordinals.indexOf(ordinals[at]!) === at);
+  return { ...(input as object), ids: distinct };
 }
 
 function unknownParameterError(

@@ -34,7 +34,7 @@ export type RawInput = Record<string, string | string[]>;
  * - `near`: within `km` kilometres of a point in degrees, which is that of the record `ref` if there is one.
  *   `bbox`: within a box in degrees. `ids`: ids, slugs or keys.
  * - `expression`: part of `filter`, with its text (expression.ts).
- * - `updated_since`: `at` in milliseconds since 1970, inclusive. `min_quality`: 0 to 1, inclusive.
+ * - `updated_since`: `at` and `until` in milliseconds since 1970, inclusive. `min_quality`: 0 to 1, inclusive.
  * - `as_of`: the plan is answered from the records as of `at` (milliseconds since 1970). At most once; search, facets,
  *   similar and stats only.
  */
@@ -51,7 +51,7 @@ export type Predicate =
   | ({ kind: 'bbox'; attribute: string } & Box)
   | { kind: 'expression'; expression: Expression; source: string }
   | { kind: 'ids'; refs: string[] }
-  | { kind: 'updated_since'; at: number }
+  | { kind: 'updated_since'; at: number; until?: number }
   | { kind: 'min_quality'; value: number }
   | { kind: 'as_of'; at: number };
 

@@ -218,10 +218,11 @@ const PREDICATES: { readonly [K in Predicate['kind']]: PredicateKind<Condition<K
     spell: ({ refs }, show) => `ids=${show(refs.join(','))}`,
   },
   updated_since: {
-    sql: ({ at }, table) => sql`${table.recordNumber('updated')} >= ${at}`,
-    test: ({ at }, rows) => {
+    sql: ({ at, until = Number.MAX_SAFE_INTEGER }, table) =>
+      sql`${table.recordNumber('updated')} BETWEEN ${at} AND ${until}`,
+    test: ({ at, until = Number.MAX_SAFE_INTEGER }, rows) => {
       const updated = rows.recordNumber('updated');
-      return (row) => updated(row) >= at;
+      return (row) => updated(row) >= at && updated(row) <= until;
     },
     spell: ({ at }) => `updated_since=${new Date(at).toISOString()}`,
   },

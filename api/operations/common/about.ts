@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { DataError } from '../../../data/model/errors.ts';
+import { isoTime } from '../../../data/model/time.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
 import { derive } from '../../../packs/define/derive.ts';
 import { datasetAttribution, licenseText } from '../../../packs/define/links.ts';
@@ -45,10 +46,12 @@ export function packVersion(pack: Pack): string {
   });
 }
 
-/** Time of the release; undefined while an overlay has edits that the release does not contain. */
-export function releaseTime(release: Release): string | undefined {
+/** Time of the release, or of the newest change of its overlay that it does not contain. ISO 8601. */
+export function releaseTime(release: Release): string {
   const { release: id, created_at } = release.manifest;
-  return releaseTag(release) === id ? created_at : undefined;
+  if (releaseTag(release) === id) return created_at;
+  const newest = (release.overlay?.feed.at(-1)?.recorded_at ?? 0) / 1000;
+  return isoTime(Math.max(Date.parse(created_at), newest));
 }
 
 /** Validators of an answer that depends on the release and the pack alone. */

@@ -185,7 +185,7 @@ describe('selections', () => {
     expect(await matched({ bbox: '100,-80,-100,80' })).toEqual(inside(100, -80, -100, 80));
   });
 
-  test('datetime selects by the one date of a collection, and keeps records without it; others ignore it', async () => {
+  test('datetime selects by any time of a collection and keeps records without one; else by the newest change', async () => {
     const tools = app.records['tools']!;
     const during = (from: string, to: string) =>
       tools
@@ -203,7 +203,29 @@ describe('selections', () => {
     expect(await matched({ datetime: `${middle}T00:00:00Z/${days.at(-1)}T23:59:59Z` }, 'tools')).toEqual(
       during(middle, days.at(-1)!),
     );
-    expect(await matched({ datetime: middle })).toHaveLength(300);
+    // The harbours have no time of their own.
+    const changes = app.records['harbours']!.map(({ id, updated_at }) => ({ id, at: updated_at }));
+    const sorted = changes.map(({ at }) => at).sort();
+    const half = sorted[Math.floor(sorted.length / 2)]!;
+    const changed = (passes: (at: string) => boolean) =>
+      changes
+        .filter(({ at }) => passes(at))
+        .map(({ id }) => id)
+        .sort();
+    expect(new Set(sorted).size).toBeGreaterThan(2);
+    expect(await matched({ datetime: `${half}/..` })).toEqual(changed((at) => at >= half));
+    expect(await matched({ datetime: `../${half}` })).toEqual(changed((at) => at <= half));
+    const day = half.slice(0, 10);
+    expect(await matched({ datetime: day })).toEqual(changed((at) => at.startsWith(day)));
+    expect(await matched({ datetime: '2001-01-01/2001-02-01' })).toEqual([]);
+  });
+
+  test('1 and 0 are booleans in filters and expressions', async () => {
+    const fuelled = idsOf(({ fuel }) => fuel === true);
+    for (const query of [{ fuel: '1' }, { filter: 'fuel = 1' }, { filter: 'NOT fuel <> 1' }, { filter: 'fuel IN (1)' }])
+      expect(await matched(query as Record<string, string>)).toEqual(fuelled);
+    expect(await matched({ filter: 'fuel = 0' })).toEqual(idsOf(({ fuel }) => fuel === false));
+    expect(await matched({ has_fuel: '0' })).toEqual(idsOf(({ fuel }) => fuel === undefined));
   });
 
   test('filters by property', async () => {
@@ -252,6 +274,12 @@ test.each([
   ['/ogc/collections/harbours/items?bbox=1,2,3', 400, 'bbox'],
   ['/ogc/collections/harbours/items?datetime=yesterday', 400, 'datetime'],
   ['/ogc/collections/harbours/items?datetime=../..', 400, 'datetime'],
+  ['/ogc/collections/tools/items?datetime=2026-01-02/2026-01-01', 400, 'must begin before it ends'],
+  [
+    '/ogc/collections/harbours/items?datetime=2026-01-02T10:00:00Z/2026-01-02T09:00:00Z',
+    400,
+    'must begin before it ends',
+  ],
   ['/ogc/collections/harbours/items?cursor=x', 400, 'cursor'],
   ['/ogc/collections/harbours/items/r-0000000000000000', 404, 'r-0000000000000000'],
   ['/ogc/collections/ships', 404, 'ships'],
@@ -340,6 +368,23 @@ describe('GDAL', () => {
     expect(features('part').length).toBe(part.length);
     expect(part.length).toBeGreaterThan(0);
     expect(pages.at(-1)).toContain('bbox=1');
+  });
+
+  withGdal('ogr2ogr -where selects by a value of each type', async () => {
+    const { attributes } = app.register.packs.get('harbours')!;
+    const values = new Map(attributes.map(({ name }) => [name, records.map((record) => record.attributes[name])]));
+    const tried = new Set<string>();
+    for (const { name, type } of attributes.filter((attribute) => attribute.public && attribute.filterable)) {
+      const value = values.get(name)!.find((one) => one !== undefined);
+      if (value === undefined || typeof value === 'object') continue;
+      tried.add(type);
+      const shown = typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : Number(value);
+      await ogr('ogr2ogr', '-where', `"${name}" = ${shown}`, `where-${name}.geojson`);
+      const expected = records.filter((record) => record.attributes[name] === value).map(({ slug }) => slug);
+      const slugs = features(`where-${name}`).map(({ properties }) => properties['slug']);
+      expect(slugs.sort(), `${name} = ${shown}`).toEqual(expected.sort());
+    }
+    expect([...tried]).toEqual(expect.arrayContaining(['boolean', 'integer', 'number', 'enum']));
   });
 
   withGdal('the commands of docs/gis.md work', async () => {

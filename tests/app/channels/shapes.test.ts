@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ADMIN, appOfAll, BASE, NOW, type TestApp } from '../../support/app.ts';
 import { newKey } from '../../support/money-on-stores.ts';
+import { optOut, owned } from '../../support/owners-stage.ts';
 import { verifies } from '../../support/verifies.ts';
 
 const app = await appOfAll();
@@ -111,6 +112,23 @@ describe('a dataset', () => {
     const tag = first.headers.get('etag') ?? '';
     const again = await app.ask('/v1/tools/schema', { headers: { 'If-None-Match': tag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  test('and have Last-Modified after a change of the overlay too, like every answer with the release as its version', async () => {
+    const owner = await owned();
+    try {
+      const modified = async (path: string) => {
+        const { headers } = await owner.ask(path, { admin: true });
+        return Date.parse(headers.get('last-modified') ?? '');
+      };
+      const paths = ['schema', 'samples', 'profile', 'llms-full.txt', 'entities/harbour-7', 'entities/harbour-7/facts'];
+      const before = await Promise.all(paths.map((path) => modified(`/v1/harbours/${path}`)));
+      expect((await optOut(owner, 'harbour-8', 'office@null.example')).status).toBe(200);
+      for (const [at, path] of paths.entries())
+        expect(await modified(`/v1/harbours/${path}`), path).toBeGreaterThanOrEqual(before[at]!);
+    } finally {
+      await owner.close();
+    }
   });
 
   test('status', async () => {
