@@ -1,5 +1,6 @@
-// `npm run client`: writes the operations of the clients from the table of operations.
-import { readFileSync, writeFileSync } from 'node:fs';
+// `npm run client`: writes the operations of the clients from the table of operations. They are not committed: types,
+// tests and packages make them.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERRORS } from '../api/contract/errors.ts';
 import { acceptedParameters, isChange, type Operation } from '../api/contract/operation.ts';
@@ -142,13 +143,18 @@ ${rows.join('\n')}
 }
 
 /** The generated files, as paths from the root and their texts. */
-export const GENERATED: readonly (readonly [string, () => string])[] = [
+const GENERATED: readonly (readonly [string, () => string])[] = [
   ['clients/typescript/operations.ts', typescriptOperations],
   ['clients/python/dataset_register/_operations.py', pythonOperations],
 ];
 
-/** Paths of generated files that differ from what would be generated now. */
-export const outdatedClients = (): string[] =>
-  GENERATED.filter(([path, text]) => readFileSync(join(ROOT, path), 'utf8') !== text()).map(([path]) => path);
+/** Writes the files that are missing or differ from what the table of operations says now. */
+export function writeClientOperations(): void {
+  for (const [path, text] of GENERATED) {
+    const file = join(ROOT, path);
+    const generated = text();
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== generated) writeFileSync(file, generated);
+  }
+}
 
-if (import.meta.main) for (const [path, text] of GENERATED) writeFileSync(join(ROOT, path), text());
+if (import.meta.main) writeClientOperations();

@@ -4,12 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { writeClientOperations } from './client-operations.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCE = join(ROOT, 'clients/typescript');
 
 /** Packs the client into a folder; returns the path of the tarball. */
 export function packClient(folder: string): string {
+  writeClientOperations();
   const staging = mkdtempSync(join(tmpdir(), 'client-package-'));
   try {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');

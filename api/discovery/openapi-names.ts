@@ -3,9 +3,17 @@ import type { Pack } from '../../packs/define/model.ts';
 import type { Operation } from '../contract/operation.ts';
 import { shortName } from '../operations/dataset/datasets_list.ts';
 
-/** `entity_search`, or `llm_models_search` for one dataset: the names of the agents' tools. */
+/** Operations whose names are verbs alone: a function `fetch` in a generated client would replace the platform's. */
+const VERBS: Readonly<Record<string, string>> = {
+  fetch: 'fetch_record',
+  search: 'search_records',
+  quote: 'quote_call',
+  optout: 'optout_record',
+};
+
+/** `entity_search`, or `llm_models_search` for one dataset: the names of the agents' tools, but for verbs alone. */
 export function operationId({ name }: Operation, pack: Pack | null): string {
-  return pack === null ? name : `${schemaPrefix(pack)}_${shortName(name)}`;
+  return pack === null ? (VERBS[name] ?? name) : `${schemaPrefix(pack)}_${shortName(name)}`;
 }
 
 /** `llm_models` for the dataset `llm-models`, in names that allow no hyphen. */
@@ -29,7 +37,13 @@ export function openPath({ rest }: Operation, pack: Pack | null): string {
 
 /** `getWellKnownAgentCardJson`: the id of an operation that is not in the table. */
 export function pathOperationId(method: string, path: string): string {
-  return method + path.replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, '');
+  return (
+    method +
+    path
+      .replace(/^\/$/, '/map')
+      .replace(/\W+(\w)/g, (_, letter: string) => letter.toUpperCase())
+      .replace(/\W/g, '')
+  );
 }
 
 /** Reference Object of OpenAPI: `{ $ref: '#/components/schemas/Record' }` for the kind `schemas`. */

@@ -1,4 +1,5 @@
 // Initial data folders of many tests: made once in a run, and copied for each test.
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,8 @@ const VARIABLE = 'TEST_FIXTURES';
 
 /** Vitest's global set-up: a folder for the run, emptied when a watched file may have changed its content. */
 export default function setup(project: TestProject): () => void {
+  // Modules of tests import the generated operations of the clients, which a clone does not have.
+  if (!existsSync('clients/typescript/operations.ts')) execFileSync(process.execPath, ['.ci/client-operations.ts']);
   const root = mkdtempSync(join(tmpdir(), 'fixtures-'));
   process.env[VARIABLE] = root;
   project.onTestsRerun(() => {

@@ -3,6 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOCUMENTS, type View } from '../../../api/discovery/index.ts';
 import { shortenLists } from '../../../api/discovery/openapi-examples.ts';
+import { operationId } from '../../../api/discovery/openapi-names.ts';
 import { OPERATIONS } from '../../../api/operations/table.ts';
 import { NO_OVERLAY, type OwnerFact } from '../../../data/plan/overlay.ts';
 import { BASE, type TestApp, testApp } from '../../support/app.ts';
@@ -68,6 +69,16 @@ function describedAt(path: string, method: string): Described | undefined {
 
 const everything = () => Object.values(document.paths).flatMap((item) => Object.values(item));
 
+/** Names as generators join their words, in any case. */
+const folded = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase();
+const BROWSER = 'alert close confirm find focus history location name open print prompt search status stop top'.split(
+  ' ',
+);
+const PYTHON =
+  'all any dict filter format get help id input iter len list map max min next object open print range set sorted sum type vars'.split(
+    ' ',
+  );
+
 describe('the document', () => {
   verifies('discovery.openapi', 'version.declared');
   test('is valid OpenAPI 3.1, for a third-party validator', async () => {
@@ -79,12 +90,22 @@ describe('the document', () => {
   test('has every operation, in general and for each dataset, each with a name of its own', () => {
     const names = everything().flatMap(({ operationId }) => operationId ?? []);
     expect(new Set(names).size).toBe(names.length);
-    expect(names).toEqual(expect.arrayContaining(OPERATIONS.map(({ name }) => name)));
+    expect(names).toEqual(expect.arrayContaining(OPERATIONS.map((operation) => operationId(operation, null))));
     for (const { name, rest } of OPERATIONS.filter(({ rest }) => rest.path.includes(':ds')))
       for (const dataset of ['harbours', 'tools']) {
         const path = rest.path.replace(':ds', dataset).replace(/:(\w+)/g, '{$1}');
         expect([name, document.paths[path]?.[rest.method.toLowerCase()]?.tags]).toEqual([name, [dataset]]);
       }
+  });
+
+  test('names shadow no global of the languages that generated clients are in', () => {
+    const all = [...Object.getOwnPropertyNames(globalThis), ...BROWSER, ...PYTHON, 'Record', 'Partial', 'Pick'];
+    const globals = new Set(all.map(folded));
+    const names = everything().map(({ operationId }) => operationId);
+    const schemas = Object.keys(document.components['schemas'] as object);
+    expect(names.filter((name) => globals.has(folded(name)))).toEqual([]);
+    expect(schemas.filter((name) => all.includes(name))).toEqual([]);
+    expect(names.filter((name) => !/_|[a-z][A-Z]/.test(name))).toEqual([]);
   });
 
   test('describes every parameter of a path in each of its methods', () => {
