@@ -2,8 +2,8 @@
 // the data of build/static/prerender.ts, without network.
 import { defineConfig, passthroughImageService } from 'astro/config';
 
-const { SITE_COMPILED, SITE_CACHE, SITE_PATH } = process.env;
-if (!SITE_COMPILED || !SITE_CACHE || !SITE_PATH) {
+const { SITE_COMPILED, SITE_CACHE, SITE_PATH, SITE_GUIDES } = process.env;
+if (!SITE_COMPILED || !SITE_CACHE || !SITE_PATH || !SITE_GUIDES) {
   throw new Error('astro runs inside the nightly build: use `npm run nightly`');
 }
 
@@ -35,5 +35,5 @@ export default defineConfig({
   image: { service: passthroughImageService() },
   devToolbar: { enabled: false },
   // Scripts are files: the policy of the pages allows no inline code.
-  vite: { cacheDir: SITE_CACHE, build: { assetsInlineLimit: 0 } },
+  vite: { cacheDir: SITE_CACHE, build: { assetsInlineLimit: 0 }, resolve: { alias: { guides: SITE_GUIDES } } },
 });

@@ -1,4 +1,6 @@
-// The guides: the documents of docs/ as pages in reading order, and the sections for their search.
+// The guides: the documents of docs/, with their tables (build/static/pages-program.ts), as pages in reading order, and
+// the sections for their search.
+import { basename } from 'node:path';
 import { html } from '../api/pages/html.ts';
 import { LANGUAGES as PROGRAMS } from '../api/pages/viewer-model.ts';
 import { data, href } from './data.ts';
@@ -12,7 +14,12 @@ interface MarkdownModule {
   rawContent(): string;
 }
 
-const files = import.meta.glob<MarkdownModule>('../docs/*.md', { eager: true });
+const files = Object.fromEntries(
+  Object.entries(import.meta.glob<MarkdownModule>('guides/*.md', { eager: true })).map(([path, file]) => [
+    basename(path, '.md'),
+    file,
+  ]),
+);
 
 /** Names of the languages of code blocks. */
 const LANGUAGES: Readonly<Record<string, string>> = {
@@ -34,9 +41,7 @@ export interface Guide {
   sections: { slug: string; heading: string; text: string }[];
 }
 
-const names = Object.keys(files)
-  .map((file) => /\/([^/]+)\.md$/.exec(file)?.[1] ?? '')
-  .filter((name) => name !== 'README');
+const names = Object.keys(files).filter((name) => name !== 'README');
 const order = TRACKS.flatMap(({ guides }) => guides);
 const rank = (name: string) => order.indexOf(name);
 
@@ -44,7 +49,7 @@ export const guides: Guide[] = await Promise.all(
   names
     .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
     .map(async (name) => {
-      const written = files[`../docs/${name}.md`]!;
+      const written = files[name]!;
       const headings = written.getHeadings();
       const raw = written.rawContent().replaceAll('http://localhost:8787', data.base_url);
       return {
@@ -131,7 +136,7 @@ function textOf(html: string): string {
 
 /** Title of a document for use in a sentence. */
 function titleOf(name: string): string {
-  const title = files[`../docs/${name}.md`]?.getHeadings().find(({ depth }) => depth === 1)?.text ?? name;
+  const title = files[name]?.getHeadings().find(({ depth }) => depth === 1)?.text ?? name;
   return title.replace(/:.*$/, '');
 }
 

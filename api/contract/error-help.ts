@@ -1,4 +1,4 @@
-// What each error code means and what a client should do: docs/errors.md, the API reference and the guides.
+// What each error code means and what a client should do: the guide "Errors" and the API reference.
 import { ERRORS, type ErrorCode } from './errors.ts';
 
 /** Explanation of a code, as Markdown. */

@@ -2,10 +2,12 @@
 import { spawn } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { errorTables } from '../../api/contract/error-help.ts';
 import { codeFingerprint } from '../../data/model/code.ts';
+import { packReference } from './pack-reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** npm installs the dependencies of a package next to it, not in it. */
@@ -28,6 +30,24 @@ export interface PagesProgram {
   assets: string;
 }
 
+/** The tables of guides that are not written by hand, by document. */
+const TABLES = { 'errors.md': errorTables, 'packs-reference.md': packReference };
+/** In a document with tables: what follows is for readers of the file, who do not see them. */
+const TABLES_HERE = '<!-- tables -->\n';
+
+/** Writes the documents of docs/ into a folder, as the guides show them: with their tables. */
+async function writeGuides(folder: string): Promise<void> {
+  const docs = join(ROOT, 'docs');
+  await mkdir(folder, { recursive: true });
+  for (const entry of await readdir(docs, { withFileTypes: true }))
+    if (entry.isFile()) await writeFile(join(folder, entry.name), await readFile(join(docs, entry.name)));
+  for (const [name, tables] of Object.entries(TABLES)) {
+    const [text, note] = (await readFile(join(docs, name), 'utf8')).split(TABLES_HERE);
+    if (note === undefined) throw new Error(`docs/${name} has no line ${TABLES_HERE.trim()} where its tables belong`);
+    await writeFile(join(folder, name), text + tables());
+  }
+}
+
 const programIn = (folder: string): PagesProgram => ({
   entry: join(folder, 'server/entry.mjs'),
   assets: join(folder, 'client'),
@@ -48,7 +68,14 @@ export async function pagesProgram(code: string, path: string, scratch: string):
     return programIn(folder);
   }
   const compiled = `${folder}.${randomUUID()}`;
-  const settings = { SITE_COMPILED: compiled, SITE_CACHE: join(scratch, 'cache'), SITE_PATH: path };
+  const guides = join(scratch, 'guides');
+  await writeGuides(guides);
+  const settings = {
+    SITE_COMPILED: compiled,
+    SITE_CACHE: join(scratch, 'cache'),
+    SITE_PATH: path,
+    SITE_GUIDES: guides,
+  };
   // Astro writes temporary modules into the working directory, where another night would delete them.
   const work = join(scratch, 'astro');
   await mkdir(work, { recursive: true });

@@ -374,7 +374,7 @@ export const PackShape = strictObject({
     .describe('Requirements for a release. One that fails them is not published; the last good release stays.'),
 });
 
-/** Content of pack.ts. docs/packs-reference.md lists every member. */
+/** Content of pack.ts. The guide "Reference of pack.ts" lists every member. */
 export type PackInput = z.input<typeof PackShape>;
 export type AttributeDraft = z.output<typeof AttributeShape>;
 export type PackDraft = z.output<typeof PackShape>;

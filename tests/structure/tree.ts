@@ -37,12 +37,12 @@ export function exists(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 
-/**
- * Rows of the Markdown tables in a document, cells trimmed and without backticks; headings and rules are left
- * out.
- */
-export function tableRows(path: string): string[][] {
-  return read(path)
+/** Rows of the Markdown tables in a document. */
+export const tableRows = (path: string): string[][] => rowsOf(read(path));
+
+/** Rows of the tables in a Markdown text, cells trimmed and without backticks; headings and rules are left out. */
+export function rowsOf(markdown: string): string[][] {
+  return markdown
     .split('\n')
     .filter((line, index, lines) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
     .map((line) =>

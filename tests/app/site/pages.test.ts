@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ERRORS } from '../../../api/contract/errors.ts';
 import { guideSearch, type Section } from '../../../site/search/guides.ts';
 import { QUESTIONS } from '../../support/guide-questions.ts';
 import { htmlValidator } from '../../support/html-validator.ts';
@@ -188,6 +189,15 @@ test('the search of the guides answers questions as people ask them', async () =
   });
   expect(missed).toEqual([]);
   expect(QUESTIONS.length).toBeGreaterThan(25);
+});
+
+test.each([
+  ['errors', Object.keys(ERRORS)],
+  ['packs-reference', ['title', 'sources.<id>.pins[].version', 'attributes.<name>.sla.warn', 'pages.at']],
+])('the guide %s has the tables from the source, and not the note for readers of its file', async (name, codes) => {
+  const guide = (await ask({ path: `/guides/${name}/` })).replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+  expect(codes.filter((code) => !guide.includes(`<td><code>${code}</code></td>`))).toEqual([]);
+  expect(guide).not.toContain('guide of a register');
 });
 
 test('a feed of changes is valid Atom, with an entry per change and no paid value', async () => {

@@ -1,9 +1,7 @@
-// `npm run docs`: writes docs/packs-reference.md from the shape of pack.ts, so that each member is described once.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// The tables of the guide "Reference of pack.ts", from the shape of pack.ts, so that each member is described once.
 import { inspect } from 'node:util';
 import { z } from 'zod';
-import { PackShape, unwrapShape } from '../packs/define/shape.ts';
+import { PackShape, unwrapShape } from '../../packs/define/shape.ts';
 
 type Shape = z.core.$ZodType;
 
@@ -15,7 +13,7 @@ interface Row {
   meaning: string;
 }
 
-/** A table of the document. */
+/** A table of the guide. */
 interface Section {
   title: string;
   text: string;
@@ -114,7 +112,7 @@ const TITLES: readonly (readonly [string, string, RegExp])[] = [
   ['Attributes', 'One column of the dataset.', /^attributes\./],
 ];
 
-/** The document. */
+/** The tables of docs/packs-reference.md, one for each part of a pack. */
 export function packReference(): string {
   const rows = membersOf(PackShape, '').filter(({ path }) => !/^sources\.<id>\.from\./.test(path));
   const section = (path: string) => TITLES.findLastIndex(([, , pattern]) => pattern.test(path));
@@ -125,13 +123,7 @@ export function packReference(): string {
   }));
   const source = PackShape.shape.sources.valueType;
   const all = [...sections.slice(0, 2), ...declaredSections(source.shape.from), ...sections.slice(2)];
-  return [
-    '# Reference of pack.ts\n',
-    'Generated from the shapes in `packs/define/` by `npm run docs`. [Packs](packs.md) is the introduction,',
-    '[sources](packs-sources.md) has an example of each kind of source.\n',
-    'The second column is what a message about a mistake shows after "expected".\n',
-    ...all.map(printed),
-  ].join('\n');
+  return all.map(printed).join('\n');
 }
 
 function printed({ title, text, rows }: Section): string {
@@ -141,5 +133,3 @@ function printed({ title, text, rows }: Section): string {
   const table = ['| member | value | default | meaning |', '|---|---|---|---|', ...lines].join('\n');
   return `## ${title}\n\n${text === '' ? '' : `${text}\n\n`}${rows.length === 0 ? '' : `${table}\n`}`;
 }
-
-if (import.meta.main) writeFileSync(join(import.meta.dirname, '../docs/packs-reference.md'), packReference());
