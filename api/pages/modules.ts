@@ -17,6 +17,9 @@ export interface Asset {
 /** An import statement that exists at runtime, at the beginning of a line. */
 const IMPORT = /^import \{([^}]*)\} from '(\.[^']+)';/gm;
 
+/** Any other statement that imports or exports from a module, types excepted. */
+const OTHER_IMPORT = /^(?:import (?!type )|export .* from ).*$/m;
+
 /** The element of the head that loads a script. */
 export const scriptHtml = (prefix: string, { path }: Asset): Html =>
   html`<script type="module" src="${prefix + path}"></script>`;
@@ -32,6 +35,8 @@ export function scriptAsset(entry: URL): Asset {
     if (sources.has(url.href)) return;
     const source = readFileSync(url, 'utf8');
     for (const [, , path = ''] of source.matchAll(IMPORT)) add(new URL(path, url));
+    const other = OTHER_IMPORT.exec(source.replaceAll(IMPORT, ''));
+    if (other) throw new Error(`${url.href}: a script of a page cannot contain "${other[0]}"`);
     sources.set(url.href, source);
   };
   add(entry);

@@ -1,5 +1,4 @@
 // The button of "Follow this view" (api/pages/follow.ts): subscribes the owner of the session to the changes by mail.
-import { type FollowedView, followHtml } from '../../api/pages/follow.ts';
 import { sendCall } from './offer.ts';
 
 /** Connects the buttons of the page, also those that are drawn later. */
@@ -23,10 +22,4 @@ export function connectFollow(): void {
       button.disabled = false;
     }
   });
-}
-
-/** Draws "Follow this view" for the view that a page shows, in place of the content of a disclosure. */
-export function drawFollow(disclosure: Element, view: FollowedView): void {
-  const drawn = new DOMParser().parseFromString(String(followHtml(view)), 'text/html');
-  disclosure.querySelector('.follow-panel')!.replaceWith(document.adoptNode(drawn.querySelector('.follow-panel')!));
 }

@@ -2,7 +2,8 @@
 import type { SiteChange, SiteDataset } from '../../api/pages/site.ts';
 import { printDate, printNumber } from '../../api/render/print.ts';
 import { sumOfDays } from '../../data/plan/history.ts';
-import { connectFollow, drawFollow } from '../account/follow.ts';
+import { drawFollow } from '../account/draw-follow.ts';
+import { connectFollow } from '../account/follow.ts';
 import { byId, createElement, createSvg } from '../lib/dom.ts';
 import { countText, dayBars } from './chart.ts';
 import { type ChangesModel, cellsOf } from './model.ts';

@@ -17,7 +17,8 @@ import {
   withValue,
 } from '../../api/pages/viewer-state.ts';
 import { plural, printEuro, printNumber } from '../../api/render/print.ts';
-import { connectFollow, drawFollow } from '../account/follow.ts';
+import { drawFollow } from '../account/draw-follow.ts';
+import { connectFollow } from '../account/follow.ts';
 import { isSignedIn } from '../account/offer.ts';
 import { byId, copyWithFeedback, createElement } from '../lib/dom.ts';
 import { type Language, type OperationCall, snippet } from '../lib/snippets.ts';
