@@ -106,6 +106,14 @@ test('requests that the adapter refuses are 400 with a body, and HTTP/1.0 needs 
     'GET /healthz HTTP/1.0\r\nHost: a/b\r\n\r\n',
     'GET http://[x/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     'POST healthz HTTP/1.0\r\n\r\n',
+    'GET //[ HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n',
+    'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET /\\docs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: \u0001\r\n\r\n',
+    'GET / HTTP/1.1\r\nHost: x\r\nExpect: a-coffee\r\nConnection: close\r\n\r\n',
+    'POST /v1/keys HTTP/1.1\r\nHost: x\r\nExpect: é\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}',
+    'CONNECT register.example:443 HTTP/1.1\r\nHost: register.example:443\r\n\r\n',
+    'CONNECT / HTTP/1.1\r\nHost: x\r\n\r\n',
   ]) {
     const text = await sentTo(adapted, request);
     expect([request, text.slice(0, 12)]).toEqual([request, 'HTTP/1.1 400']);
@@ -116,5 +124,8 @@ test('requests that the adapter refuses are 400 with a body, and HTTP/1.0 needs 
     });
   }
   expect(fetched).toHaveLength(1);
+  const body = 'Connection: close\r\nContent-Length: 2\r\n\r\n{}';
+  const accepted = await sentTo(adapted, `POST /v1/keys HTTP/1.1\r\nHost: x\r\nExpect: 100-Continue\r\n${body}`);
+  expect(accepted).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
   adapted.close();
 });
