@@ -30,7 +30,7 @@ export async function parseInput(operation: Operation, raw: Raw, ctx: Context): 
 
 /** The input with each record once in `ids`, by whichever of its names comes first: it is answered and charged once. */
 async function withDistinctIds(input: unknown, ctx: Context): Promise<unknown> {
-  const { ids } = input as { ids?: string[] };
+  const { ids } = (input ?? {}) as { ids?: string[] };
   if (ids === undefined || ids.length < 2 || ctx.release === undefined) return input;
   const lower = ids.map((id) => id.toLowerCase());
   const ordinals = await ctx.release.engine.resolve(lower, ctx);

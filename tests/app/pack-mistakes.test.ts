@@ -634,7 +634,7 @@ const ROWS_SRC: Mistake[] = [
       from("jsonl('towers.jsonl')"),
     ),
     leftOut(
-      '1 of 30 rows of towers.jsonl (2026-10-01) could not be read (3.33 %; tolerate.rows: 0 %), such as line 3 is "{\\"code\\":T3,\\"name\\":\\"Tower 3\\",\\"town\\":\\"Chimewick\\",\\"…, expected a JSON object',
+      '1 of 30 rows of towers.jsonl (2026-10-01) could not be read (3.33 %; tolerate.rows: 0 %), such as line 3 is "{\\"code\\":T3,\\"name\\":\\"Tower 3\\",\\"town\\":\\"Chimewick\\",\\"…, expected a JSON object of at most 100 levels',
       "nothing reads these columns of towers.jsonl: 'height_m' (nearest 'height'), 'surveyed'",
     ),
   ],

@@ -141,6 +141,7 @@ describe.each([1, 2, 3, 4].slice(0, draws(4)))('world %i', (seed) => {
       ...{ code, attribute, ...rest },
       ...(open.has(attribute) && old_value !== undefined ? { old_value } : {}),
       ...(open.has(attribute) && new_value !== undefined ? { new_value } : {}),
+      ...(open.has(attribute) && old_value !== undefined && new_value === undefined ? { kind: 'withdrawn' } : {}),
     }));
     expect(total).toBe(expected.length);
     const told = items.map(({ entity_id, slug: _slug, name: _name, source_url: _url, ...rest }) => ({

@@ -154,7 +154,7 @@ test('pages are small: few files, none of another host, no script that blocks, l
       name,
     ).toEqual([]);
     for (const [tag] of html.matchAll(/<script\s[^>]*src=[^>]*>/g)) expect(tag, name).toMatch(/ defer>|type="module"/);
-    expect(html.match(/<script(?![^>]*(src=|id="theme"|application\/ld\+json))/g), name).toBeNull();
+    expect(html.match(/<script(?![^>]*(src=|id="theme"|application\/(ld\+)?json))/g), name).toBeNull();
     const sizes = async (extension: string) => {
       const files = await Promise.all(
         loaded.filter((each) => each.endsWith(extension)).map(async (each) => (await site.app.ask(each)).arrayBuffer()),
