@@ -66,9 +66,28 @@ function component(name: string, schema: JsonSchema, { pack, schemas, components
   return key;
 }
 
+/**
+ * Parameters and answer in which an enum that both have under one name is one component: generators name an enum
+ * after the operation and its place, so that two inline ones would be two types of the same name.
+ */
+function withSharedEnums(operation: Operation, place: Place): { parameters: Json[]; answer: JsonSchema | null } {
+  const parameters = parametersOf(operation, place.pack);
+  const answer = outputSchema(operation, place.pack);
+  const members = { ...(answer?.['properties'] as Record<string, JsonSchema> | undefined) };
+  for (const parameter of parameters) {
+    const name = String(parameter['name']);
+    const { default: _, ...schema } = (parameter['schema'] ?? {}) as JsonSchema;
+    const { description: _text, ...member } = members[name] ?? {};
+    if (schema['enum'] === undefined || JSON.stringify(schema) !== JSON.stringify(member)) continue;
+    const shared = componentRef('schemas', component(`${operation.name}_${name}`, schema, place));
+    parameter['schema'] = { ...(parameter['schema'] as JsonSchema), ...shared, type: undefined, enum: undefined };
+    members[name] = { ...members[name], ...shared, type: undefined, enum: undefined };
+  }
+  return { parameters, answer: answer?.['properties'] ? { ...answer, properties: members } : answer };
+}
+
 /** The answer's schema as a component; records and provenance become components of their own. */
-function answerSchema(operation: Operation, place: Place): Json | undefined {
-  const schema = outputSchema(operation, place.pack);
+function answerSchema(operation: Operation, schema: JsonSchema | null, place: Place): Json | undefined {
   if (schema === null) return undefined;
   const { $defs = {}, ...rest } = schema;
   const defs = $defs as Record<string, JsonSchema>;
@@ -89,7 +108,7 @@ const isOffered = (format: Format, pack: Pack | null): boolean =>
   !FORMATS[format].geographic || pack === null || pack.attributes.some(({ type }) => type === 'geo');
 
 /** The 200 response of an operation, in each of its formats. */
-function success(operation: Operation, place: Place, sold: boolean): Json {
+function success(operation: Operation, schema: JsonSchema | null, place: Place, sold: boolean): Json {
   const { formats, title } = operation;
   const example = place.examples.get(operation.name);
   const content = formats
@@ -100,7 +119,7 @@ function success(operation: Operation, place: Place, sold: boolean): Json {
       const shown = example
         ? { examples: { [operation.name]: { summary: example.question, value: example.answer } } }
         : {};
-      return [type, { schema: answerSchema(operation, place), ...shown }];
+      return [type, { schema: answerSchema(operation, schema, place), ...shown }];
     });
   return { description: title, headers: successHeaders(operation, sold), content: Object.fromEntries(content) };
 }
@@ -113,13 +132,14 @@ function describeOperation(operation: Operation, place: Place): Json {
   const sold = mayCost(operation, pack);
   const condition = priceCondition(operation);
   const body = bodySchema(operation);
-  const answer = success(operation, place, sold);
+  const { parameters, answer: schema } = withSharedEnums(operation, place);
+  const answer = success(operation, schema, place, sold);
   return {
     operationId: operationId(operation, pack),
     tags: [pack === null ? group : pack.id],
     summary: title,
     description: condition === null ? description : `${description} Price: ${condition}.`,
-    parameters: parametersOf(operation, pack),
+    parameters,
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
       ...Object.fromEntries(statuses.map((status) => [String(status), answer])),

@@ -108,6 +108,7 @@ export function everyCall(
     const body = BODIES[name]?.(account.id, account.token);
     const init = {
       method: rest.method,
+      ...(name === 'account_prepay' ? { headers: { 'Idempotency-Key': randomUUID() } } : {}),
       ...(operation.charge.access === 'admin'
         ? { admin: true }
         : operation.charge.access === 'key'

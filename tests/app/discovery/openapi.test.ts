@@ -108,6 +108,27 @@ describe('the document', () => {
     expect(names.filter((name) => !/_|[a-z][A-Z]/.test(name))).toEqual([]);
   });
 
+  test('has no enum under one name in the parameters and in the answer of an operation', () => {
+    const shared = everything().flatMap(({ operationId, parameters = [], responses }) => {
+      const schema =
+        (responses['200'] && resolved<Answer>(responses['200']))?.content?.['application/json']?.schema ?? {};
+      const members = (resolved(schema)['properties'] ?? {}) as Record<string, Json>;
+      return parameters
+        .map((each) => resolved(each as Json & { $ref?: string }))
+        .map(({ name, schema: input }) => ({
+          id: `${operationId} ${name}`,
+          of: [input as Json, members[`${name}`] ?? {}],
+        }))
+        .filter(({ of }) => of.every((part) => resolved(part)['enum'] !== undefined));
+    });
+    expect(shared.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['dataset_export format', 'tools_timeseries step']),
+    );
+    expect(
+      shared.filter(({ of: [input, member] }) => input?.['$ref'] !== member?.['$ref'] || !member?.['$ref']),
+    ).toEqual([]);
+  });
+
   test('describes every parameter of a path in each of its methods', () => {
     const names = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
     for (const [path, item] of Object.entries(document.paths))
