@@ -183,14 +183,18 @@ const PARTS: Part[] = [
     async open(port) {
       const dataDir = mkdtempSync(join(tmpdir(), 'faults-'));
       const store = await openStore({ dataDir });
-      const mail = { to: 'reader@example.org', subject: 'Link', text: 'https://register.example/link' };
+      const mail = { subject: 'Link', text: 'https://register.example/link' };
+      let mails = 0;
       const smtpUrl = `smtp://127.0.0.1:${port}`;
       return {
         call: async () => {
-          // A new connection for each mail.
+          // A new connection for each mail, and a new address, which may get few.
+          mails += 1;
           const now = () => new Date();
           const queue = new MailQueue({ store, dataDir, smtpUrl, from: 'register@example.org', now, log: () => {} });
-          const delivery = await queue.deliver(await queue.post(store.db, mail, now()));
+          const delivery = await queue.deliver(
+            await queue.post(store.db, { ...mail, to: `reader${mails}@example.org` }, now()),
+          );
           await queue.close();
           return delivery;
         },
