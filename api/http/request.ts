@@ -153,7 +153,7 @@ function queryOf(parameters: URLSearchParams): Query {
 }
 
 /** Longest body of a request, in bytes. */
-export const LONGEST_BODY = 65_536;
+const LONGEST_BODY = 65_536;
 
 /** Most levels of lists and objects in a JSON body. Serializing a value needs stack for each of its levels. */
 const LEVELS = 64;

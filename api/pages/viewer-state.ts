@@ -70,7 +70,7 @@ export function columnsOf(
 const SORT_KEYS = ['quality', 'updated'];
 
 /** The order of a view with `q` and without another sort. */
-export const RELEVANCE = 'relevance';
+const RELEVANCE = 'relevance';
 
 /** The sort of a view; the API's `distance` is no order of the whole table. */
 export function sortOf(state: URLSearchParams, { sort, attributes }: Pick<Model, 'sort' | 'attributes'>): string {

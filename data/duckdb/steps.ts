@@ -32,7 +32,7 @@ export async function loadSteps(run: RunStatement, file: string, pack: Pack, mos
 }
 
 /** Rows `ord, value, since, until` of a history file. An interval within one day did not exist at its end. */
-export function intervals(attribute: Pick<Attribute, 'name'>, file: string): Sql {
+function intervals(attribute: Pick<Attribute, 'name'>, file: string): Sql {
   const since = day(sql`"from"`);
   const until = sql`coalesce(${day(sql`"to"`)}, ${{ text: String(OPEN_INTERVAL_END), values: [] }})`;
   return sql`SELECT ord, "min" AS value, ${since} AS since, ${until} AS until FROM read_parquet(${literal(file)}) WHERE attribute = ${literal(attribute.name)} AND ord IS NOT NULL AND "min" IS NOT NULL AND ${since} < ${until}`;

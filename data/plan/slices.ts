@@ -8,7 +8,7 @@ import { abortedError } from './query-queue.ts';
 export const CHANGES_A_SLICE = 250;
 
 /** Records that are visited in one turn of the event loop: 1 to 20 ms. */
-export const RECORDS_A_SLICE = 32_768;
+const RECORDS_A_SLICE = 32_768;
 
 /** Options of queries that visit records in slices. */
 export interface SliceOptions extends QueryOptions {

@@ -151,13 +151,6 @@ export function microseconds(value: string): bigint {
   return BigInt(utcSeconds(time)) * 1_000_000n + BigInt(time.micros);
 }
 
-/** The value of type `datetime` of microseconds since 1970. */
-export function fromMicroseconds(count: bigint): string {
-  const micros = Number(((count % 1_000_000n) + 1_000_000n) % 1_000_000n);
-  const local = Number((count - BigInt(micros)) / 1_000_000n);
-  return timeValue({ day: '', local, micros, offset: 0, leap: false }) ?? String(count);
-}
-
 /** Number of characters of a date or time that are its day, month or year. */
 export const PERIOD_LENGTHS = { day: 10, month: 7, year: 4 } as const;
 

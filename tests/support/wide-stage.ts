@@ -29,7 +29,7 @@ const KINDS: readonly Column[] = [
 ];
 
 /** The attributes: `id`, `name`, and numbered ones, of which every fourth is not public. */
-export const wideNames = (attributes: number = WIDE.attributes): string[] => [
+const wideNames = (attributes: number = WIDE.attributes): string[] => [
   ...['id', 'name'],
   ...Array.from({ length: attributes - 2 }, (_, i) => `a${i}`),
 ];

@@ -61,15 +61,6 @@ export async function loadRelated(
   return { ...others, ...history };
 }
 
-/** Titles of the sources of a record's values, by attribute. */
-export async function loadSources(
-  { engine, pack }: Release,
-  entity: string,
-  options: QueryOptions,
-): Promise<RelatedData['sources']> {
-  return sourceTitles(pack, await engine.facts({ entity, attribute: null, since: null, limit: FACTS }, options));
-}
-
 /** The published values of an attribute, from its changes and facts, both oldest first. */
 function steps(changes: readonly Change[], facts: readonly FactRow[]): Step[] {
   const made = changes.map(

@@ -33,7 +33,7 @@ async function post(app: TestApp, body: unknown, headers: Record<string, string>
 
 /** The header of a payment for a key, signed by hand. */
 async function signed(app: TestApp, body: unknown, token: 'usdc' | 'usdt' = 'usdc') {
-  const { headers } = await post(app, body);
+  const { headers } = await post(app, body, named());
   const required = decoded(headers.get('payment-required')) as unknown as PaymentRequired;
   const role = token === 'usdc' ? ROLES.payer : ROLES.payerUsdt;
   return { 'PAYMENT-SIGNATURE': encodePayload(await pay(required, role, { token })) };

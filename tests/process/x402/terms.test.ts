@@ -1,4 +1,5 @@
 // The terms: the documents and the 402 agree, also when x402 is not offered.
+import { randomUUID } from 'node:crypto';
 import { parsePaymentRequired } from '@x402/core/schemas';
 import type { PaymentRequired } from '@x402/core/types';
 import {
@@ -80,7 +81,7 @@ describeX402('terms of x402', {}, (stage) => {
     const [method] = did['verificationMethod'] as { id: string; publicKeyJwk: { kty: string } }[];
     const publicKey = { ...method!.publicKeyJwk, alg: 'ES256' };
     expect([did['id'], JSON.stringify(did)]).toEqual(['did:web:register.example', expect.not.stringContaining('"d"')]);
-    const buy = { method: 'POST', body: '{"amount_eur":2}' };
+    const buy = { method: 'POST', body: '{"amount_eur":2}', headers: { 'Idempotency-Key': randomUUID() } };
     const paths = ['/v1/tools/stats?attribute=price.list', RECORD, '/v1/keys/prepaid'];
     for (const path of paths) {
       const { headers, body } = await app.json(path, path.endsWith('prepaid') ? buy : {});
