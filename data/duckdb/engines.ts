@@ -3,6 +3,7 @@ import type { Pack } from '../../packs/define/model.ts';
 import type { Manifest } from '../model/layout.ts';
 import { readManifest } from '../model/manifest.ts';
 import type { Offered } from '../model/thread-calls.ts';
+import { trace } from '../model/tracing.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Engine, QueryOptions } from '../plan/plan.ts';
@@ -83,6 +84,8 @@ export function childEngines(calls: EngineCalls, { running: most }: EngineLimits
   };
 }
 
+const DUCKDB_SPAN = { 'db.system.name': 'duckdb' };
+
 /** A pack as a message carries it: the functions of collectors stay here. */
 function withoutFunctions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutFunctions);
@@ -109,7 +112,8 @@ function remoteEngine(calls: EngineCalls, open: () => Promise<number>): Engine {
     const ask = async (...args: unknown[]) => {
       const [plan, options] = name === PLANLESS ? [null, args[0]] : args;
       const { signal, visibility } = (options ?? {}) as QueryOptions;
-      return calls.call('query', [await id(), name, plan, visibility], signal);
+      const opened = await id();
+      return trace('DuckDB', DUCKDB_SPAN, () => calls.call('query', [opened, name, plan, visibility], signal));
     };
     return [name, ask];
   });

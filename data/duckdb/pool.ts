@@ -12,7 +12,6 @@ import {
 } from '@duckdb/node-api';
 import { BoundedCache } from '../model/bounded-cache.ts';
 import { DataError } from '../model/errors.ts';
-import { trace } from '../model/tracing.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import { abortedError, type QueryQueue } from '../plan/query-queue.ts';
 import { nextTurn } from '../plan/slices.ts';
@@ -45,7 +44,6 @@ function typeOf(value: SqlValue): DuckDBType {
 }
 
 /** Its text is left out: it contains values that clients sent. */
-const DUCKDB_SPAN = { 'db.system.name': 'duckdb' };
 
 /** Rows converted in one turn of the event loop: about 2 ms. */
 const ROWS_A_SLICE = 500;
@@ -145,7 +143,7 @@ class StatementPool implements Pool {
       prepared.bind([...statement.values], statement.values.map(typeOf));
       if (signal?.aborted || this.#closed) throw abortedError();
       if (late) throw tooLong();
-      return await trace('DuckDB', DUCKDB_SPAN, () => rowsOf(prepared));
+      return await rowsOf(prepared);
     } catch (error) {
       throw explain(error, late, signal?.aborted === true || this.#closed);
     } finally {

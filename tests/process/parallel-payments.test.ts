@@ -93,7 +93,7 @@ describe('a child key with room for 37 calls, of a key with room for 50', () => 
     const calls = (key: unknown, length: number) =>
       Promise.all(Array.from({ length }, () => app.json(RECORD, { headers: bearer(String(key)) })));
     const answers = await calls(child.body['key'], 1000);
-    expect([count(answers, 200), count(answers, 402)]).toEqual([37, 963]);
+    expect([count(answers, 200), count(answers, 403)]).toEqual([37, 963]);
     const others = await Promise.all(Array.from({ length: 20 }, () => app.json(RECORD, { headers })));
     expect([count(others, 200), count(others, 402)]).toEqual([13, 7]);
     expect(await verify(app.state)).toMatchObject(RIGHT);
@@ -111,7 +111,7 @@ describe('a child key with room for 37 calls, of a key with room for 50', () => 
     const calls = (secret: string, length: number) =>
       Promise.all(Array.from({ length }, (_, i) => apis[i % apis.length]!.ask(RECORD, bearer(secret))));
     const answers = await calls(child.key, 1000);
-    expect([count(answers, 200), count(answers, 402)]).toEqual([37, 963]);
+    expect([count(answers, 200), count(answers, 403)]).toEqual([37, 963]);
     const others = await calls(key, 20);
     expect([count(others, 200), count(others, 402)]).toEqual([13, 7]);
     expect(await verify(store)).toMatchObject(RIGHT);

@@ -1,5 +1,5 @@
 // SQL with several threads: one process runs all statements; its end affects no other request.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { availableParallelism, getPriority } from 'node:os';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { datasetNight } from '../../build/night/dataset.ts';
@@ -20,14 +20,16 @@ const operator = { authorization: `Bearer ${ADMIN}` };
 const ask = (sql: string, headers: Record<string, string> = operator) =>
   api.ask('/v1/sql', { 'content-type': 'application/json', ...headers }, 'POST', JSON.stringify({ sql }));
 
-/** Ids of the processes that run statements of this DATA_DIR. */
+/** Ids of the processes that run statements over files of this DATA_DIR. */
 const sqlProcesses = () =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-        return line.includes('data/sql/child') && line.includes(dataDir);
+        if (!line.includes('data/sql/host') || !line.includes('"serves":"statements"')) return false;
+        const files = readdirSync(`/proc/${pid}/fd`).map((file) => readlinkSync(`/proc/${pid}/fd/${file}`));
+        return files.some((file) => file.startsWith(dataDir));
       } catch {
         return false;
       }

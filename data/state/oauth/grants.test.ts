@@ -42,9 +42,12 @@ describeStores('grants', (under) => {
       const [one, two] = [await under.open(), await under.open()];
       const { name, key_id } = await granted(one, 50_500);
       const all = Array.from({ length: 200 }, (_, i) => charge(i % 2 ? one : two, ask(key_id, name)));
-      expect(count(await Promise.all(all))).toEqual({ charged: 50, capped: 150 });
+      expect(count(await Promise.all(all))).toEqual({ charged: 50, bounded: 150 });
       expect(await grantOf(two, key_id, name)).toMatchObject({ cap: 50_500, spent: 50_000 });
-      expect(await charge(one, ask(key_id, name, 501))).toEqual({ state: 'capped', left: 500 });
+      expect(await charge(one, ask(key_id, name, 501))).toMatchObject({
+        state: 'bounded',
+        bound: { of: 'client', name: 'cap', limit: 50_500, left: 500 },
+      });
       expect(await charge(one, ask(key_id, name, 500))).toMatchObject({ state: 'charged', balance: 449_500 });
       expect(await verify(one)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
     });
@@ -56,7 +59,10 @@ describeStores('grants', (under) => {
       await openGrant(store, `another of ${key_id}`, { key_id, cap: null, ...about });
       const other = grantName(`another of ${key_id}`);
       expect(await charge(store, ask(key_id, name))).toMatchObject({ state: 'charged' });
-      expect(await charge(store, ask(key_id, name))).toEqual({ state: 'capped', left: 0 });
+      expect(await charge(store, ask(key_id, name))).toMatchObject({
+        state: 'bounded',
+        bound: { of: 'client', name: 'cap', limit: 1000, left: 0 },
+      });
       expect(await charge(store, ask(key_id, other, 400_000))).toMatchObject({ state: 'charged' });
       expect(await charge(store, ask(key_id, undefined))).toMatchObject({ state: 'charged', balance: 98_000 });
       expect((await grantsOf(store, key_id, NOW)).map(({ spent }) => spent)).toEqual([1000, 400_000]);
@@ -87,7 +93,6 @@ describeStores('grants', (under) => {
         );
       expect(await findLiveGrant(store, name, NOW)).toMatchObject({
         name,
-        left: null,
         key: { id: key_id, balance: 500_000 },
       });
       await endGrant(store, name);
