@@ -1,11 +1,12 @@
 // Writes a release folder with given records as in data/model/layout.ts: only the files that queries need.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { buildIndex } from '../../data/index/build.ts';
 import { column, columnParts, type Manifest, paths, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { PublishedInterval, StoredRecord } from '../../data/model/record.ts';
+import { publicQuery, recordsQuery } from '../../data/write/analysts.ts';
 import type { Attribute, Geo, Pack, PriceRange, Value } from '../../packs/define/model.ts';
 import { byCodePoint, fold, words } from '../../packs/define/text.ts';
 import { fixture } from './fixtures.ts';
@@ -193,6 +194,13 @@ async function writeFolder(
     ...(await Promise.all(pastFiles(pack, records, history).map((each) => parquet(...each)))),
     ...snapshots(folder, records),
   ]);
+  // The files for analysts are made from the public rows.
+  const rows = join(folder, 'rows.parquet');
+  const flat = `COPY (${recordsQuery(pack, join(folder, RELEASE_FILES.jsonl), 0)}) TO '${rows}' (FORMAT parquet)`;
+  await connection.run(flat);
+  const open = join(folder, RELEASE_FILES.public);
+  await connection.run(`COPY (${publicQuery(pack, rows)}) TO '${open}' (FORMAT parquet, COMPRESSION zstd)`);
+  rmSync(rows);
   instance.closeSync();
   const manifest: Manifest = {
     schema_version: 1,
