@@ -549,7 +549,9 @@ describe('"Follow this view"', () => {
     );
     // The plan has three, and they are used.
     await disclosure.getByRole('button', { name: /^Mail me/ }).click();
-    await disclosure.getByText('This key may have 3 subscriptions, and has them.').waitFor();
+    await disclosure
+      .getByText('This key may have 3 subscriptions, and has them; deleted ones count for a day.')
+      .waitFor();
     expect(await barriers(page)).toEqual([]);
     const { body: list } = await app.json('/v1/keys/me/subscriptions', { headers });
     const made = (list['items'] as { query: object; url: string | null }[]).map(({ query, url }) => [query, url]);
