@@ -129,7 +129,7 @@ test('hostile texts are values, also as names of columns', async () => {
   expect((await shop.facts('name')).map((row) => row.split(' 11-')[0])).toEqual([
     `"${'z'.repeat(100)}"`,
     '"constructor"',
-    String.raw`"a b c\\N \"d\""`,
+    String.raw`"a\tb�c\\N\n\"d\""`,
   ]);
   expect((await shop.facts('tags')).map((row) => row.split(' 11-')[0])).toEqual(['["x"]', '["x"]', '["x"]']);
 });
