@@ -267,7 +267,7 @@ export class StoredAccounts implements Accounts {
   /** Mails the owner of a key, at a confirmed address, whose balance (micro-euros) fell below the mark of its alert; once. */
   async alertOwner(id: string, balance: number, now: Date): Promise<void> {
     const key = await keyById(this.#store, id);
-    // Whoever created the key may have named a stranger's address.
+    // The address may belong to a stranger: it is not confirmed when a key is created.
     if (key === null || key.email === '' || !(await isConfirmed(this.#store, key.email))) return;
     await takeAlert(this.#store, id, now.getTime(), async (tx, mark) => {
       await this.#mailer.tryPost(tx, lowBalanceMail(key.email, this.#base_url, balance, mark), now);

@@ -133,7 +133,7 @@ export interface Result<R> {
   framed?: boolean | undefined;
   /** Cursor of the next page; becomes the Link header. */
   next_cursor?: string | null;
-  /** The answer has not all rows; becomes the header X-Truncated, since a CSV cannot say so. */
+  /** The answer lacks some of the rows; sent as the header X-Truncated, since CSV has no place for it. */
   truncated?: boolean;
   /** Attributes that tables have columns for; absent or null: all. */
   fields?: readonly string[] | null;

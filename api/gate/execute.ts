@@ -414,7 +414,7 @@ function requireInBounds<T>(run: CallRun<T>): Promise<void> | undefined {
   if (bounded || call.max_price !== undefined) return boundsChecked(run);
 }
 
-/** Checks the Idempotency-Key before a payment is requested, so that nobody signs one for a call that is refused. */
+/** Checks the Idempotency-Key before a payment is requested, so that clients sign no payment for a call that is refused. */
 function checkIdempotencyKey<T>({ call, codec, operation }: CallRun<T>): void {
   if (!codec || call.head) return;
   const { amount, access } = operation.charge;

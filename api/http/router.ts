@@ -1,5 +1,5 @@
 // The router of the app: finds the first of its routes that has a path, by the segments of the path. Hono's RegExpRouter
-// refuses a parameter beside a literal (`/v1/:ds/entities/:entity_id` and `/v1/:ds/entities/batch`), and its TrieRouter
+// refuses a parameter and a literal at the same place (`/v1/:ds/entities/:entity_id` and `/v1/:ds/entities/batch`), and its TrieRouter
 // collects and sorts every route of a path, of which only the first one answers here.
 import type { Router } from 'hono/router';
 

@@ -355,7 +355,7 @@ class FilterCompiler {
   }
 }
 
-/** The numbers 1 and 0 as the truth values that they are beside a boolean: GDAL writes no others. */
+/** Converts 1 and 0 to booleans where they are compared with a boolean: GDAL writes only these. */
 const asBoolean = (scalar: Scalar, other: Scalar): Scalar =>
   other.type === 'boolean' && scalar.type === 'number' && 'value' in scalar && [0, 1].includes(scalar.value)
     ? { type: 'boolean', value: scalar.value === 1 }

@@ -35,7 +35,7 @@ type Rows = Omit<ViewerRows, 'served'>;
 
 /**
  * The page with the rows of its address, or with the offer of rows that paid values select. Over the rate limit, and
- * while the engine is busy, it says so and has no rows. Null: it stays as it is.
+ * while the engine is busy, a message replaces the rows. Null: it stays as it is.
  */
 export async function addressPage(
   { gate, root }: { gate: CallDeps; root: string },
