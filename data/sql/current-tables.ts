@@ -19,7 +19,7 @@ export interface ReadyTables {
 }
 
 /** Times in milliseconds, which tests shorten. */
-export interface RewriteTimes {
+interface RewriteTimes {
   /** How long changes are collected after a quiet minute, and after another rewrite within a minute. */
   collect: { first: number; next: number };
   /** How long edits are collected that refuse no statement. */
@@ -59,11 +59,12 @@ interface Entry {
   work: Promise<void> | null;
 }
 
-interface Options {
+export interface TablesOptions {
   /** Caches the databases of the current releases. */
   folder: string;
-  /** Bound of the memory of statements and of making, in bytes. */
+  /** Bound of the memory of statements and of making in bytes (SQL_MEMORY). */
   memory: number;
+  /** Makes a database, outside of the process of statements. */
   make: MakeTables;
   log(line: string): void;
   times?: RewriteTimes;
@@ -77,13 +78,13 @@ interface Options {
  * ```
  */
 export class CurrentTables {
-  readonly #options: Options;
+  readonly #options: TablesOptions;
   readonly #times: RewriteTimes;
   readonly #entries = new Map<string, Entry>();
   readonly #places = createQueryQueue({ running: MADE_AT_A_TIME, waiting: 10_000, patience: 24 * HOUR });
   #closed = false;
 
-  constructor(options: Options) {
+  constructor(options: TablesOptions) {
     this.#options = options;
     this.#times = options.times ?? TIMES;
     const { folder } = options;

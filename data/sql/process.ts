@@ -7,10 +7,9 @@ import { DataError, type DataErrorCode } from '../model/errors.ts';
 import { CallsEnded } from '../model/thread-calls.ts';
 import { createQueryQueue } from '../plan/query-queue.ts';
 import { invalidSql } from './check.ts';
-import { CurrentTables, type ReadyTables, type RewriteTimes } from './current-tables.ts';
+import { CurrentTables, type ReadyTables, type TablesOptions } from './current-tables.ts';
 import type { RunTables, SqlAnswer, SqlQuery, SqlRun, SqlRunAnswer } from './engine.ts';
 import type { HostSettings } from './host.ts';
-import type { MakeTables } from './make-tables.ts';
 import { AT_A_TIME, type SqlSource, type Tier } from './tables.ts';
 
 /** A statement of a caller. */
@@ -59,17 +58,6 @@ const REFUSED = 60_000;
 /** Seconds after which a caller retries while tables are made for the first time. */
 const MAKING_RETRY = 5;
 
-interface Options {
-  /** Caches the databases of the current releases. */
-  folder: string;
-  /** SQL_MEMORY in bytes. */
-  memory: number;
-  /** Makes a database, outside of the process of statements. */
-  make: MakeTables;
-  log(line: string): void;
-  times?: RewriteTimes;
-}
-
 /** What the process answers; `ended`: the statement went on after its interruption. */
 type RunOutcome = { ms: number } & (SqlRunAnswer | { error: SqlError } | { ended: true });
 
@@ -104,7 +92,7 @@ export class SqlProcess implements SqlRunner {
   /** Whether this process ends the child, which then did not end by itself. */
   #isKilled = false;
 
-  constructor({ folder, memory, make, log, times }: Options) {
+  constructor({ folder, memory, make, log, times }: TablesOptions) {
     this.#log = log;
     this.#tables = new CurrentTables({ folder, memory, make, log, ...(times && { times }) });
     this.#child = new ChildCalls({
