@@ -41,8 +41,9 @@ export async function generated(records: number, told: (line: string) => void): 
   const [dataDir, packs] = [join(folder, 'data'), `${resolve('packs')},${join(folder, 'packs')}`];
   const made = subjectAt(dataDir, 'atlas', packs);
   if (made !== null) {
-    // An earlier version may have made it, with another index format.
-    await ensureIndex(made.folder, await loadPack(join(folder, 'packs/atlas')));
+    // Another checkout may have made it, which is gone, or has another index format.
+    rmSync(join(folder, 'packs'), { recursive: true, force: true });
+    await ensureIndex(made.folder, await loadPack(atlasPack(folder, { seed: SEED, records })));
     return made;
   }
   if (existsSync(folder)) rmSync(folder, { recursive: true });
