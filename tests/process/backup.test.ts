@@ -82,7 +82,10 @@ async function answers(api: Api, key: string, record: string): Promise<Record<st
   const all: Record<string, string> = {};
   for (const [path, headers] of asked) {
     const { status, body } = await api.ask(path, headers);
-    const fixed = body.replace(/"(request_id|generated_at|age_hours|next_collection|retry_at)":("[^"]*"|[\d.]+)/g, '"$1":0');
+    const fixed = body.replace(
+      /"(request_id|generated_at|age_hours|next_collection|retry_at)":("[^"]*"|[\d.]+)/g,
+      '"$1":0',
+    );
     all[path] = `${status} ${fixed}`;
   }
   return all;

@@ -52,7 +52,7 @@ if (LONG)
     );
     const [pid, ...others] = sqlProcesses();
     expect(others).toEqual([]);
-    expect(getPriority(pid)).toBe(19);
+    expect(getPriority(pid)).toBe(10);
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(ADMIN);
 
     const running = ask(SLOW);
