@@ -87,7 +87,7 @@ export const dataset_changelog = operation<ChangelogInput, Changelog>({
   name: 'dataset_changelog',
   title: 'What changed lately',
   description:
-    'New and changed values of the last days, newest first, of the records that the filters match; direction keeps numbers that rose or fell, ranges or withdrawn values, min_change_percent great changes. Values of public attributes only.',
+    'New and changed values of the last days, newest first, of the records that the filters match; direction keeps one kind of change, min_change_percent great ones. Values of public attributes only.',
   rest: { method: 'GET', path: '/v1/:ds/changelog', atom },
   charge: {
     access: 'free',
