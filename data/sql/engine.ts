@@ -145,7 +145,12 @@ export class SqlStatements {
       return { lacks: named.flatMap((one) => (read.includes(one as OpenTables) ? [] : one.dataset)) };
     const opened = this.#opening.then(() => this.#open(query.tier, read));
     this.#opening = opened.catch(() => {});
-    const database = await opened;
+    const database = await opened.catch((error: Error) => {
+      // Removed while it waited or was opened, so that it is not damaged.
+      if (read.every(({ path }) => existsSync(path))) throw error;
+      return null;
+    });
+    if (database === null) return { lacks: read.flatMap(({ dataset, path }) => (existsSync(path) ? [] : dataset)) };
     database.users += 1;
     try {
       const answer = await execute(database.instance, query, end - performance.now(), signal, stuck);
@@ -184,9 +189,14 @@ export class SqlStatements {
         database.instance.closeSync();
       }
     const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, memory_limit: bytes(this.#memory) });
-    await rowsOf(instance, DISTANCE);
-    for (const one of tables.values()) await attach(instance, one);
-    await rowsOf(instance, LOCK);
+    try {
+      await rowsOf(instance, DISTANCE);
+      for (const one of tables.values()) await attach(instance, one);
+      await rowsOf(instance, LOCK);
+    } catch (error) {
+      instance.closeSync();
+      throw error;
+    }
     const database = { instance, tables, users: 0 };
     this.#databases.set(tier, database);
     if (current) this.#closeUnused(current);

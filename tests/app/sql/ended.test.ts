@@ -1,8 +1,13 @@
 // Statements that end the process, wait or never stop: what their callers are told, and that others are not concerned.
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { openDuckdb } from '../../../api/compose.ts';
 import { paths } from '../../../data/model/layout.ts';
 import { currentRelease, readManifest } from '../../../data/model/manifest.ts';
+import { SqlStatements } from '../../../data/sql/engine.ts';
+import { makeTables } from '../../../data/sql/make-tables.ts';
 import { sqlSource } from '../../../data/sql/tables.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { appOfAll } from '../../support/app.ts';
@@ -81,4 +86,34 @@ test('a statement that is nested too deeply is refused before it runs', { timeou
   for (const text of [deep, `SELECT ${'1 + '.repeat(2000)}1`, `SELECT ${'['.repeat(900)}1${']'.repeat(900)}`])
     expect(await run(text)).toMatchObject({ error: { code: 'invalid_sql' } });
   expect(await run(`SELECT ${'1 + '.repeat(100)}1`)).toHaveProperty('answer');
+});
+
+test('a file of tables that is removed while statements open it is made again', { timeout: 240_000 }, async () => {
+  const source = sqlSource(app.register.current('harbours')!, 'public');
+  const made = join(app.dataDir, 'made.duckdb');
+  await makeTables(source, made, 256 * 2 ** 20, false);
+  const statements = await SqlStatements.open(256 * 2 ** 20);
+  const { dataset, table, columns, past } = source;
+  const query = { sql: 'SELECT count(*) > 0 FROM harbours', parameters: [], max_rows: 10, form: 'json' } as const;
+  const ask = (path: string) =>
+    statements.run(
+      {
+        query: { ...query, tier: 'public', seconds: 60 },
+        left: 60_000,
+        tables: [{ dataset, table, columns, past, path }],
+      },
+      new AbortController().signal,
+      () => {},
+    );
+  const answers = new Set<string>();
+  for (let turn = 0; turn < 40; turn += 1) {
+    const path = join(app.dataDir, `made-${turn}.duckdb`);
+    copyFileSync(made, path);
+    const running = ask(path);
+    await sleep(turn / 8);
+    rmSync(path);
+    answers.add(Object.keys(await running).join());
+  }
+  expect([...answers].filter((answer) => !['answer', 'lacks'].includes(answer))).toEqual([]);
+  expect(await ask(made)).toHaveProperty('answer');
 });
