@@ -1,5 +1,5 @@
 // `node bench/capacity.ts 60000x40 --memory 4`: a generated table goes through `pack from` and its first night within so
-// many GB. Prints a row of docs/capacity.md. Shapes: `<rows>x<columns>`, `texts` and `lists`.
+// many GB. Prints a row of a table. Shapes: `<rows>x<columns>`, `texts` and `lists`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // `node bench/size.ts 2000000` or `node bench/size.ts 100x10000`: one dataset of so many records of the fictional atlas, or
-// so many datasets: the night with its static files, then the service over them. Prints rows of docs/capacity.md.
+// so many datasets: the night with its static files, then the service over them. Prints rows of a table.
 // `--folder`: keeps all files there, and goes on with those that are there.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -35,12 +35,12 @@ export const TRACKS: readonly Track[] = [
   {
     title: 'Operate',
     about: 'Run a register: settings, nightly runs, payments, decisions.',
-    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling', 'reliability', 'capacity'],
+    guides: ['operators', 'settings', 'static-hosting', 'checkout', 'scaling'],
   },
   {
     title: 'Contribute',
     about: 'How the program works, and why.',
-    guides: ['architecture', 'releases', 'performance', 'agents-bench', 'caches', 'glossary'],
+    guides: ['architecture', 'releases', 'performance', 'caches', 'glossary'],
   },
 ];
 

@@ -1,4 +1,4 @@
-// Asks the questions of people over one channel, and writes the table of docs/agents-bench.md.
+// Asks the questions of people over one channel, and makes a table of the answers.
 import { DuckDBInstance } from '@duckdb/node-api';
 import { readArguments } from '../../api/contract/named-arguments.ts';
 import { acceptedParameters, type Operation } from '../../api/contract/operation.ts';
@@ -98,7 +98,7 @@ export interface PeopleLine {
   results: QuestionResult[];
 }
 
-/** The table of docs/agents-bench.md. `searches`: tokens of forty searches, as tables and as JSON. */
+/** The table as Markdown. `searches`: tokens of forty searches, as tables and as JSON. */
 export function peopleTable(lines: readonly PeopleLine[], searches: { md: number; json: number }): string {
   const rows = lines.map(({ dataset, channel, results }) => {
     const sum = (of: (result: QuestionResult) => number) => results.reduce((all, result) => all + of(result), 0);
@@ -114,7 +114,7 @@ export function peopleTable(lines: readonly PeopleLine[], searches: { md: number
   });
   return `# Questions of people: calls, tokens and cents
 
-Written by \`npm run bench -- agents\`. An agent that has read the guide asks the questions of \`bench/agents/people.ts\`;
+An agent that has read the guide asks the questions of \`bench/agents/people.ts\`;
 DuckDB computes the correct answers from the releases. Tokens (o200k_base) are those of calls and answers. "MCP, JSON" is
 the first call with \`format: "json"\`, the default before records were Markdown.
 

@@ -1,5 +1,5 @@
 // `npm run bench -- agents`: a scripted agent that knows only /llms.txt answers thirty questions a pack, by REST and by MCP;
-// then twenty questions of people for each of them and for a pack of the tests, with a table in docs/agents-bench.md.
+// then twenty questions of people for each of them and for a pack of the tests, with a table.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -152,7 +152,7 @@ try {
   await askAll(at.base, await newKey(keys, 'people-tools@example.org'), 'tools', peopleQuestions);
   await at.stop();
   await app.close();
-  writeFileSync('docs/agents-bench.md', peopleTable(people, searches));
+  console.log(`\n${peopleTable(people, searches)}`);
 } finally {
   await server.stop();
   rmSync(scratch, { recursive: true, force: true });

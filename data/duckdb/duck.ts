@@ -22,7 +22,7 @@ export type ColumnTypes = Record<string, string>;
 
 const MIB = 2 ** 20;
 
-/** A night of 500,000 records is not faster with more (docs/capacity.md): what does not fit is sorted in files. */
+/** A night of 500,000 records is not faster with more: what does not fit is sorted in files (docs/scaling.md). */
 const MOST = 1024 * MIB;
 
 /** Key of the setting that threads take from the thread that starts them. */
@@ -67,7 +67,7 @@ const COPIES = 5;
 export const batchMemory = (bytes: number, rows: number): number =>
   Math.ceil(COPIES * bytes * Math.min(1, VECTOR / Math.max(1, rows)));
 
-/** Bytes of memory of a night, as docs/capacity.md measured it: for the process, a value, and the sources of a value. */
+/** Bytes of memory of a night (docs/scaling.md, "Capacity"): for the process, a value, and the sources of a value. */
 const NIGHT = { process: 2 ** 30, value: 90, sources: 200 };
 
 /**
@@ -81,7 +81,7 @@ export function memoryShortage(records: number, attributes: number, bytes: numbe
   const needed = Math.max(NIGHT.process + records * attributes * NIGHT.value + batch, 2 * batch);
   const [need, present] = [needed, memoryLimit()].map((memory) => (memory / 2 ** 30).toFixed(1));
   if (Number(need) <= Number(present)) return null;
-  return `a night needs about ${need} GB of memory, and this machine has ${present} GB (docs/capacity.md)`;
+  return `a night needs about ${need} GB of memory, and this machine has ${present} GB (docs/scaling.md#capacity)`;
 }
 
 /** Bytes for the dictionaries of all text columns of a Parquet file. Each gets at most 1 MiB, DuckDB's default. */

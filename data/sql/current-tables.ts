@@ -1,5 +1,5 @@
 // Which database of each dataset statements may read. A file is made for each release, and again for each change of an
-// overlay; until a change is in it, statements that read the dataset are refused (decision 0041).
+// overlay; until a change is in it, statements that read the dataset are refused (decision 0035).
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,10 +1,6 @@
-// Writes the section of docs/reliability.md from a run of the fleet test.
-import { existsSync, readFileSync } from 'node:fs';
+// The report of a run of the fleet test, as Markdown.
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { replaceSection } from '../support/report-section.ts';
 import type { Result } from './director.ts';
-import { SCENARIOS } from './scenarios.ts';
 import type { World } from './world.ts';
 
 export interface Report {
@@ -16,13 +12,12 @@ export interface Report {
   seconds: number;
 }
 
-const FILE = join(import.meta.dirname, '../../docs/reliability.md');
 const seconds = (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(1));
 const bad = (count: number) => (count === 0 ? '0' : `**${count}**`);
 
-/** The text of the section; figures that must be 0 and are not are bold. */
-function reportText({ world, results, lost, left, seconds: duration }: Report): string {
-  const played = results.map(({ name, counts, release, removal, notes, failures }) =>
+/** The report; figures that must be 0 and are not are bold. */
+export function reportText({ world, results, lost, left, seconds: duration }: Report): string {
+  const rows = results.map(({ name, counts, release, removal, notes, failures }) =>
     [
       `| ${[name, ...notes].join('; ')}${failures.length > 0 ? ` **${failures.join('; ')}**` : ''}`,
       ...[counts.calls, bad(counts.wrong), bad(counts.uncharged), bad(counts.chargedOnly)],
@@ -30,12 +25,6 @@ function reportText({ world, results, lost, left, seconds: duration }: Report): 
       ...[counts.inFlight, counts.inFlightCharged, seconds(release), `${seconds(removal)} |`],
     ].join(' | '),
   );
-  // Scenarios that this run left out keep the row of an earlier one.
-  const before = existsSync(FILE) ? readFileSync(FILE, 'utf8').split('\n') : [];
-  const rows = SCENARIOS.flatMap(({ name }) => {
-    const isOf = (row: string) => row.startsWith(`| ${name}`);
-    return played.find(isOf) ?? before.find(isOf) ?? [];
-  });
   const sum = (column: number) =>
     rows.reduce((all, row) => all + Number(row.split(' | ')[column]!.replaceAll('*', '')), 0);
   const total = `| **all** | ${sum(1)} | ${[2, 3, 4, 5].map((column) => bad(sum(column))).join(' | ')} | ${sum(6)} | ${sum(7)} | ${sum(8)} | | |`;
@@ -44,7 +33,7 @@ function reportText({ world, results, lost, left, seconds: duration }: Report): 
   return `## Fleet
 
 Written by \`npm run fleet\` on ${new Date().toISOString().slice(0, 10)} (${machine}, Node ${process.versions.node}; ${Math.round(duration / 60)} minutes
-for ${results.length} scenarios; a scenario that a run leaves out keeps the row of an earlier run). \`npm run fleet -- --short\` runs a selection in three minutes, as a step of \`.ci/run\`.
+for ${results.length} scenarios). \`npm run fleet -- --short\` runs a selection in three minutes, as a step of \`.ci/run\`.
 
 ### What runs
 
@@ -89,8 +78,4 @@ At the end of this run, ${world.release.number} releases and ${world.removals.le
 mails lost ${bad(lost.mails.length)}. Every process was queried for the readings of all releases and for every removed record; the mail
 server and the receiver of webhooks were compared with what was answered.
 ${left.length === 0 ? '' : `\nLeft out in this run:\n\n${left.map((line) => `- ${line}`).join('\n')}\n`}`;
-}
-
-export async function writeReport(report: Report): Promise<void> {
-  replaceSection(FILE, 'fleet', reportText(report));
 }

@@ -1,11 +1,11 @@
-// `npm run fleet`: a register on several machines under load and faults; writes docs/reliability.md. `--short`: a
-// selection in three minutes, which writes nothing. `--only <pattern>`: scenarios whose name matches it. `--minutes <n>`:
-// none starts later. `--data <DATA_DIR>`: stores the releases of a real register in place of all that, and measures them.
+// `npm run fleet`: a register on several machines under load and faults, and a report. `--short`: a selection
+// in three minutes, without the report. `--only <pattern>`: scenarios whose name matches it. `--minutes <n>`: none starts
+// later. `--data <DATA_DIR>`: stores the releases of a real register in place of all that, and measures them.
 import { parseArgs } from 'node:util';
 import { lostThings, play, type Result } from './director.ts';
 import { killAll } from './programs.ts';
 import { failuresOf } from './reconcile.ts';
-import { writeReport } from './report.ts';
+import { reportText } from './report.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { openWorld } from './world.ts';
 
@@ -56,7 +56,7 @@ async function fleet(): Promise<number> {
       results.reduce((sum, { counts, failures: more }) => sum + failuresOf(counts) + more.length, 0) +
       Object.values(lost).flat().length;
     const seconds = (performance.now() - began) / 1000;
-    if (!values.short) await writeReport({ world, results, lost, left, seconds });
+    if (!values.short) console.log(reportText({ world, results, lost, left, seconds }));
     print(`${results.length} scenarios, ${failures} counts that must be 0 and are not`);
     return failures;
   } finally {

@@ -1,9 +1,7 @@
-// `npm run hostile:kills -- --kills 100 [--seed 1] [--minutes 25] [--kind ledger] [--report]`: kills processes at random
-// moments of their work and prints a table; `--report` writes it into docs/reliability.md.
+// `npm run hostile:kills -- --kills 100 [--seed 1] [--minutes 25] [--kind ledger]`: kills processes at random moments of
+// their work and prints a table.
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { replaceSection } from '../support/report-section.ts';
 import { KINDS, type KillResult, killAll } from './kills.ts';
 
 const { values } = parseArgs({
@@ -12,7 +10,6 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '25' },
     kind: { type: 'string', multiple: true },
-    report: { type: 'boolean', default: false },
   },
 });
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -60,5 +57,4 @@ const results = await killAll(
 );
 const text = section(results, loadavg()[1] ?? 0);
 print(text);
-if (values.report) replaceSection(join(import.meta.dirname, '../../docs/reliability.md'), 'kills', text);
 process.exitCode = results.some(({ problems }) => problems.length > 0) ? 1 : 0;

@@ -1,9 +1,7 @@
-// `npm run hostile -- --calls 100000 [--data <DATA_DIR>] [--seed 1] [--minutes 25] [--report]`: attacks a service with
-// hostile calls and prints a table; `--report` writes it into docs/reliability.md.
+// `npm run hostile -- --calls 100000 [--data <DATA_DIR>] [--seed 1] [--minutes 25]`: attacks a service with
+// hostile calls and prints a table.
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { replaceSection } from '../support/report-section.ts';
 import { type AttackResult, attack, growth, TURN } from './attack.ts';
 import { hostileData } from './data.ts';
 
@@ -13,7 +11,6 @@ const { values } = parseArgs({
     data: { type: 'string' },
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '25' },
-    report: { type: 'boolean', default: false },
   },
 });
 const print = (line: string) => void process.stdout.write(`${line}\n`);
@@ -32,7 +29,7 @@ function table({ classes }: AttackResult): string[] {
   ];
 }
 
-/** The section of docs/reliability.md. */
+/** The report as Markdown. */
 function section(result: AttackResult, title: string, load: number): string {
   const { rss, heap } = growth(result);
   const most = result.turns[0]?.ms;
@@ -85,7 +82,6 @@ try {
       .join(', ')}`,
   );
   print(`memory: ${result.samples.map(({ rss, heap }) => `${rss}/${heap}`).join(' ')}`);
-  if (values.report) replaceSection(join(import.meta.dirname, '../../docs/reliability.md'), 'hostile', text);
   process.exitCode = result.failures.length + result.leaks.length + result.written.length > 0 ? 1 : 0;
 } finally {
   data.remove();
