@@ -8,6 +8,7 @@ import {
   validateHostHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { parseJson } from '../../../packs/define/digits.ts';
 import { ApiError, ERRORS, errorBody, toApiError } from '../../contract/errors.ts';
 import { admit } from '../../gate/execute.ts';
 import { compressReply, takesGzip } from '../../http/coding.ts';
@@ -138,7 +139,7 @@ async function bodyOf(c: HttpContext): Promise<unknown> {
   const text = await readText(c);
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = parseJson(text);
   } catch {
     throw new ParseError('Parse error: the body is not JSON');
   }

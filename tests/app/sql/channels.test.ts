@@ -71,6 +71,21 @@ describeApps('SQL', { nights: true, index: false }, (stage) => {
       expect(await (await stage.app.ask(path)).text(), path).toContain('/v1/sql');
   });
 
+  it('takes parameters above 2^53 over MCP and A2A without rounding', async () => {
+    const number = '9007199254740993';
+    const members = `{"sql": "SELECT ${number} = ?, ${number} + 1 = ?", "parameters": [${number}, ${number}]}`;
+    const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const ask = async (path: string, body: string, more: Record<string, string>) =>
+      (await fetch(http.base + path, { method: 'POST', headers: { ...sent, ...more }, body })).text();
+    const tool = `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "sql_query", "arguments": ${members}}}`;
+    expect(await ask('/mcp', tool, { 'mcp-protocol-version': '2025-11-25' })).toContain('|true|false|');
+    const part = `{"data": {"skill": "sql_query", ${members.slice(1)}}`;
+    const message = `{"message": {"messageId": "1", "role": "ROLE_USER", "parts": [${part}]}}`;
+    expect(await ask('/a2a/v1/message:send', message, { 'a2a-version': '1.0' })).toMatch(
+      /"rows":\[\[true,false\]\]|\|true\|false\|/,
+    );
+  });
+
   it('has an edit of an owner, and nothing of a removed record', async () => {
     const editing = {
       store: stage.app.state,
