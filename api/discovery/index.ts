@@ -1,6 +1,13 @@
 // The list of discovery documents, for the API, the nightly build, and the documents that link to others.
-import { COMPARE_ASSET, FAVICON, KEYS_ASSET, RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../pages/assets.ts';
-import type { Asset } from '../pages/modules.ts';
+import {
+  type Asset,
+  COMPARE_ASSET,
+  FAVICON,
+  KEYS_ASSET,
+  RECORD_ASSET,
+  SCRIPT_ASSET,
+  STYLE_ASSET,
+} from '../pages/assets.ts';
 import { auth } from './auth.ts';
 import { dcat } from './dcat.ts';
 import type { Document } from './document.ts';

@@ -11,11 +11,10 @@ import { amountText, BEST_LABEL, bestOf, rowState, totalText } from '../render/c
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printEuro, printWithUnit } from '../render/print.ts';
 import { STATUS_MEANING } from '../render/status-mark.ts';
-import { COMPARE_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { COMPARE_ASSET, PAGE_ASSETS } from './assets.ts';
 import { type Candidate, type ComparedColumn, type ComparisonData, comparePath, labelOf } from './compare-data.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html } from './html.ts';
-import { scriptHtml } from './modules.ts';
 import { offerHtml } from './offer.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { linkedValue, sourceLink, stepTable } from './record-values.ts';
@@ -167,7 +166,6 @@ function amounts(page: ComparisonData, calculator: Calculator, prefix: string): 
 /** The text of an amount that is not known. */
 const AMOUNT_STATE: Readonly<Record<'locked' | 'missing', string>> = { locked: 'Locked', missing: 'No value' };
 
-const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 const MOST = ANALYSIS_BOUNDS.compare;
 
 /** The complete page. */
@@ -186,13 +184,13 @@ export function compareHtml(page: ComparisonData): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
-${headHtml(prefix, ASSETS)}
+${headHtml(prefix, PAGE_ASSETS)}
 <title>${title}</title>
 <meta name="description" content="${about}">
 ${openGraphHtml({ title, description: about, url, image })}
 <link rel="canonical" href="${url}">
 ${!single && html`<meta name="robots" content="noindex">`}
-${scriptHtml(prefix, COMPARE_ASSET)}
+<script type="module" src="${prefix + COMPARE_ASSET.path}"></script>
 </head>
 <body class="wide-page">
 ${headerHtml(prefix, `/datasets/${pack.id}/`)}

@@ -5,7 +5,7 @@ import { datasetAttribution, licenseText } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { DATA_FILES } from '../render/data-files.ts';
 import { plural, printBytes, printDate } from '../render/print.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { PAGE_ASSETS } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html } from './html.ts';
 
@@ -179,7 +179,7 @@ function pageHtml(base_url: string, { path, title, description, lead, content }:
   return String(html`<!doctype html>
 <html lang="en">
 <head>
-${headHtml(prefix, { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path })}
+${headHtml(prefix, PAGE_ASSETS)}
 <title>${title} · Dataset Register</title>
 <meta name="description" content="${description}">
 <link rel="canonical" href="${base_url + path}">

@@ -8,11 +8,10 @@ import type { Attribute, Pack, Value } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
 import { distinctionOf } from '../render/distinction.ts';
 import { plural, printDate, printShare, printValue, printWithUnit } from '../render/print.ts';
-import { RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { PAGE_ASSETS, RECORD_ASSET } from './assets.ts';
 import { followHtml } from './follow.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html, joinHtml, raw } from './html.ts';
-import { scriptHtml } from './modules.ts';
 import { IMAGE_PATHS, openGraphHtml } from './open-graph.ts';
 import { pointMap } from './point-map.ts';
 import { stepTable, valuesSection } from './record-values.ts';
@@ -31,8 +30,6 @@ export interface RecordPage {
   /** Values of the record that only a paid answer contains. */
   locked: number;
 }
-
-const ASSETS = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 
 /** The complete page. */
 export function recordHtml(page: RecordPage): string {
@@ -53,13 +50,13 @@ export function recordHtml(page: RecordPage): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
-${headHtml(prefix, ASSETS)}
+${headHtml(prefix, PAGE_ASSETS)}
 <title>${title}</title>
 <meta name="description" content="${about}">
 ${openGraphHtml({ title, description: about, url, image })}
 ${joinHtml(links)}
 <script type="application/ld+json">${raw(recordJsonld(record, pack, base_url))}</script>
-${scriptHtml(prefix, RECORD_ASSET)}
+<script type="module" src="${prefix + RECORD_ASSET.path}"></script>
 </head>
 <body>
 ${headerHtml(prefix, path)}
@@ -255,7 +252,7 @@ export function embedHtml(page: RecordPage, name: string): string | null {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
-${headHtml(prefixOf(base_url), ASSETS)}
+${headHtml(prefixOf(base_url), PAGE_ASSETS)}
 <title>${label} · ${record.name}</title>
 <link rel="canonical" href="${url}">
 <meta name="robots" content="noindex">

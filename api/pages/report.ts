@@ -2,7 +2,7 @@
 import type { PublicRecord } from '../../data/model/record.ts';
 import { datasetUrl } from '../../packs/define/links.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts';
+import { PAGE_ASSETS } from './assets.ts';
 import { footerHtml, headerHtml, headHtml, prefixOf } from './frame.ts';
 import { type Html, html } from './html.ts';
 
@@ -45,7 +45,7 @@ function page(prefix: string, title: string, body: Html): string {
   return String(html`<!doctype html>
 <html lang="en">
 <head>
-${headHtml(prefix, { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path })}
+${headHtml(prefix, PAGE_ASSETS)}
 <meta name="robots" content="noindex">
 <title>${title} · Dataset Register</title>
 </head>

@@ -1,7 +1,7 @@
 // The shell of pages that the API renders itself, such as a checkout: the style of site/, by default no
 // script but the colour scheme, no external resources.
 import { createHash } from 'node:crypto';
-import { STYLE } from './assets.ts';
+import { STYLE_ASSET } from './assets.ts';
 import { footerHtml, headerHtml, prefixOf, THEME_ELEMENT, THEME_SOURCE } from './frame.ts';
 import { type Html, html, raw } from './html.ts';
 
@@ -63,7 +63,7 @@ export interface Shell {
 
 /** The shell of one kind of page. */
 export function shellOf({ style = '', external_forms = false, scripts = [] }: ShellKind): Shell {
-  const css = STYLE + COMMON_STYLE + style;
+  const css = STYLE_ASSET.text + COMMON_STYLE + style;
   const hash = createHash('sha256').update(css).digest('base64');
   const live = scripts.length > 0;
   const policy = [

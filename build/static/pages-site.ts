@@ -9,7 +9,7 @@ import { datasetJsonld } from '../../api/discovery/jsonld.ts';
 import { prerenderContext, releaseTime } from '../../api/discovery/prerender-context.ts';
 import { dataset_changelog } from '../../api/operations/dataset/dataset_changelog.ts';
 import { freshness } from '../../api/operations/dataset/dataset_status.ts';
-import { SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { PAGE_ASSETS } from '../../api/pages/assets.ts';
 import { recordPage } from '../../api/pages/record-markdown.ts';
 import type { SiteChanges, SiteData, SiteDataset, SiteProfile } from '../../api/pages/site.ts';
 import { sqlExamples } from '../../api/pages/sql.ts';
@@ -77,7 +77,6 @@ export async function siteData(
   operations: readonly Operation[],
   eur_usd: number,
 ): Promise<SiteData> {
-  const assets = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
   const datasets: SiteDataset[] = [];
   for (const release of releases) {
     const about = datasetOf(release, base, dist, operations);
@@ -93,7 +92,7 @@ export async function siteData(
   }
   const now = releaseTime(releases);
   const reference = await siteReference({ releases: [...releases], base_url: base, eur_usd, operations, now });
-  return { base_url: base, assets, datasets, reference };
+  return { base_url: base, assets: PAGE_ASSETS, datasets, reference };
 }
 
 /** The Markdown page of a record, which may be no file; empty without one. */
