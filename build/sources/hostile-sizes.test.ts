@@ -137,5 +137,5 @@ test('SQLite: of a value that no attribute may have, the part that shows it is r
   );
   const [version] = await readAll(reading);
   const [code, blob, text] = version!.rows[0]!.cells as [number, Uint8Array, string];
-  expect([code, blob.length, text.length]).toEqual([1, LONGEST_TEXT.bytes + 1, LONGEST_TEXT.bytes + 1]);
+  expect([code, blob.length, text.length]).toEqual([1, 1, LONGEST_TEXT.bytes + 1]);
 });

@@ -89,12 +89,12 @@ function columnsOf(database: DatabaseSync, name: string, query: string): string[
 }
 
 /**
- * A column without the rest of texts and blobs that no value may have. JavaScript has no text of 512 MB; a cut one is
- * rejected with its place.
+ * A column without the rest of texts that no value may have, and without blobs, which are no values. JavaScript has no
+ * text of 512 MB; a cut one is rejected with its place. `octet_length` reads the length without the content.
  */
 const bounded = (column: string) => {
   const most = LONGEST_TEXT.bytes + 1;
-  return `CASE WHEN typeof(${column}) IN ('text', 'blob') AND length(${column}) > ${most} THEN substr(${column}, 1, ${most}) ELSE ${column} END`;
+  return `CASE WHEN octet_length(${column}) <= ${most} OR typeof(${column}) NOT IN ('text', 'blob') THEN ${column} WHEN typeof(${column}) = 'blob' THEN zeroblob(1) ELSE substr(${column}, 1, ${most}) END`;
 };
 
 /** Rows between two turns of the event loop, which node:sqlite never gives way to. */
