@@ -55,10 +55,8 @@ export function historyQuestions(
   hidden?: () => Promise<HiddenRecords>,
 ): History {
   const file = (name: string) => sql`read_parquet(${literal(path(folder, name))})`;
-  // Releases of earlier program versions lack these columns.
-  const since = (name: string, added: Sql) => sql`(FROM ${file(name)} UNION ALL BY NAME SELECT ${added} WHERE false)`;
-  const factsFile = since(RELEASE_FILES.facts, sql`NULL::DOUBLE AS group_median`);
-  const reviewFile = since(RELEASE_FILES.review, sql`NULL::TIMESTAMP AS confirmed_at, NULL::DOUBLE AS group_median`);
+  const factsFile = file(RELEASE_FILES.facts);
+  const reviewFile = file(RELEASE_FILES.review);
   return {
     facts: async (plan, options) => factRows(await pool.ask(factsStatement(plan, factsFile), options)),
     openItems: async (entity, options) => doubtRows(await pool.ask(openItemsStatement(entity, reviewFile), options)),

@@ -16,12 +16,6 @@ export const FIXED_COLUMNS: readonly Sql[] = [
   ...PROVENANCE_STATUSES.map(identifier),
 ];
 
-/** Columns that releases of earlier program versions lack, with their values there. */
-const ADDED_COLUMNS: Record<string, Sql> = {
-  name_words: sql`trim(regexp_replace(strip_accents(lower(name)), '[^\\p{L}\\p{N}]+', ' ', 'g'))`,
-  ...Object.fromEntries(PROVENANCE_STATUSES.map((status) => [identifier(status).text, sql`0::UTINYINT`])),
-};
-
 /** SQL type of the engine columns of an attribute (data/model/layout.ts). */
 export function typeOf({ type }: Attribute): Sql {
   if (type === 'strings') return sql`VARCHAR[]`;
@@ -47,12 +41,8 @@ export async function loadRecords(run: RunStatement, file: Sql, pack: Pack, tabl
       return sql`${value}::${typeOf(attribute)} AS ${identifier(neededColumn)}`;
     }),
   );
-  const fixed = FIXED_COLUMNS.map((fixedColumn) => {
-    const added = present.has(fixedColumn.text.replaceAll('"', '')) ? undefined : ADDED_COLUMNS[fixedColumn.text];
-    return added ? sql`${added} AS ${fixedColumn}` : fixedColumn;
-  });
   await run(
-    sql`CREATE ${tables ? sql`TEMP VIEW` : sql`VIEW`} stored AS SELECT ${join([...fixed, ...stored], ', ')} FROM ${file}`,
+    sql`CREATE ${tables ? sql`TEMP VIEW` : sql`VIEW`} stored AS SELECT ${join([...FIXED_COLUMNS, ...stored], ', ')} FROM ${file}`,
   );
   const shape: Building = {
     attributes: new Map(pack.attributes.map((one) => [one.name, one])),

@@ -6,7 +6,6 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { crc32 } from 'node:zlib';
 import { type Attribute, DATED } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
-import { nameWords } from '../consolidate/engine-values.ts';
 import { Duck, quotedIdentifier, quotedText } from '../duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
@@ -20,16 +19,8 @@ import { packNumbers } from './numbers.ts';
 import { packTerms, type TermRows } from './terms.ts';
 import { packLists, packValues } from './values.ts';
 
-/**
- * Columns of a word, with the value in releases of earlier program versions, which lack some: all their words
- * count for similarity, and each counts once.
- */
-const TERM_DEFAULTS = [
-  ['public', 'public'],
-  ['compared', 'true'],
-  ['weight', '1'],
-  ['public_weight', 'public'],
-] as const;
+/** Columns of a word (data/model/layout.ts). */
+const TERM_COLUMNS = ['public', 'compared', 'weight', 'public_weight'] as const;
 
 /** The properties of an attribute that the index needs. */
 type IndexedAttribute = Pick<Attribute, 'name' | 'type'>;
@@ -48,7 +39,6 @@ async function packColumns(
     const from = (file: string) => `read_parquet(${quotedText(join(release, file))})`;
     const reader = new Reader(duck);
     const engine = from(RELEASE_FILES.engine);
-    const present = await reader.names(engine);
     const ids = await reader.texts('id', engine);
     const arrays: Record<string, Packed> = packKeys(ids, await reader.texts('slug', engine));
     for (const key of ['quality', 'updated'])
@@ -58,15 +48,12 @@ async function packColumns(
       );
     Object.assign(
       arrays,
-      packValues(NAME_WORDS, await reader.nameWords(engine, present), (text) => text),
+      packValues(NAME_WORDS, await reader.texts('name_words', engine), (text) => text),
     );
-    for (const status of PROVENANCE_STATUSES) {
-      // Releases of earlier program versions have no status columns.
-      const reach = present.includes(status)
-        ? `select ${status} from ${engine} order by ord`
-        : `select 0 from ${engine}`;
-      arrays[status] = Uint8Array.from(await reader.numbers(reach, ids.length));
-    }
+    for (const status of PROVENANCE_STATUSES)
+      arrays[status] = Uint8Array.from(
+        await reader.numbers(`select ${status} from ${engine} order by ord`, ids.length),
+      );
     for (const attribute of attributes)
       Object.assign(arrays, await packAttribute(reader, engine, attribute, ids.length));
     return Object.assign(arrays, packTerms(await reader.terms(from(RELEASE_FILES.terms)), ids.length));
@@ -135,18 +122,6 @@ class Reader {
     return out;
   }
 
-  /** Names of the columns of a table. */
-  async names(from: string): Promise<string[]> {
-    const rows = await this.#duck.rows(`select column_name from (describe select * from ${from})`);
-    return rows.map(([name]) => String(name));
-  }
-
-  /** Words of names; releases of earlier program versions have names only. */
-  async nameWords(engine: string, present: readonly string[]): Promise<string[]> {
-    if (present.includes('name_words')) return this.texts('name_words', engine);
-    return (await this.texts('name', engine)).map(nameWords);
-  }
-
   async numbers(sql: string, length: number): Promise<Float64Array> {
     const out = new Float64Array(length);
     let at = 0;
@@ -169,9 +144,8 @@ class Reader {
       }
     const length = counts.reduce((sum, count) => sum + count, 0);
     const ordinal = new Uint32Array(length);
-    const flags = TERM_DEFAULTS.map(() => new Uint8Array(length));
-    const columns = await this.names(source);
-    const others = TERM_DEFAULTS.map(([name, otherwise]) => `${columns.includes(name) ? name : otherwise}::utinyint`);
+    const flags = TERM_COLUMNS.map(() => new Uint8Array(length));
+    const others = TERM_COLUMNS.map((name) => `${name}::utinyint`);
     let at = 0;
     await this.#chunks(
       `select ord, ${others.join(', ')} from ${source} order by term, ord`,
@@ -181,7 +155,7 @@ class Reader {
         at += rows;
       },
     );
-    const arrays = TERM_DEFAULTS.map(([name], i) => [name, flags[i]]);
+    const arrays = TERM_COLUMNS.map((name, i) => [name, flags[i]]);
     return { words, counts, ordinal, ...Object.fromEntries(arrays) } as TermRows;
   }
 }

@@ -153,11 +153,7 @@ const without = (id: string, removed: readonly string[]) =>
 /** Rows of `history.parquet` as in the release, not sorted; `all`: of every attribute. */
 export function storedHistory(pack: Pack, folder: string, only: 'all' | 'public' = 'public'): string {
   const records = `SELECT ord, slug, name FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.engine))})`;
-  // Releases of earlier program versions lack the last two columns.
-  const added = 'SELECT NULL::VARCHAR AS source, NULL::DOUBLE AS confidence WHERE false';
-  const stored =
-    `SELECT * FROM (FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) UNION ALL BY NAME ${added}) ` +
-    `JOIN (${records}) USING (ord)`;
+  const stored = `SELECT * FROM read_parquet(${quotedText(join(folder, RELEASE_FILES.history))}) JOIN (${records}) USING (ord)`;
   return publicHistoryQuery(pack, stored, only);
 }
 

@@ -74,6 +74,8 @@ export const HISTORY_COLUMNS = {
   from: 'TIMESTAMP',
   to: 'TIMESTAMP',
   source_url: 'VARCHAR',
+  source: 'VARCHAR',
+  confidence: 'DOUBLE',
 };
 
 /**

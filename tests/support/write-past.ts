@@ -14,7 +14,7 @@ const MOST = 200;
 const FACTS = {
   ...{ entity: 'VARCHAR', attribute: 'VARCHAR', value: 'VARCHAR', source: 'VARCHAR', source_url: 'VARCHAR' },
   ...{ observed_at: 'TIMESTAMP', confidence: 'DOUBLE', evidence: 'VARCHAR', source_kind: 'VARCHAR', run: 'VARCHAR' },
-  ...{ confirmed_at: 'TIMESTAMP', won: 'BOOLEAN', reason: 'VARCHAR' },
+  ...{ confirmed_at: 'TIMESTAMP', won: 'BOOLEAN', reason: 'VARCHAR', group_median: 'DOUBLE' },
 };
 const CHANGES = {
   ...{ entity_id: 'VARCHAR', slug: 'VARCHAR', name: 'VARCHAR', attribute: 'VARCHAR', type: 'VARCHAR' },
@@ -22,7 +22,7 @@ const CHANGES = {
 };
 const REVIEW = {
   ...{ id: 'VARCHAR', kind: 'VARCHAR', entity_id: 'VARCHAR', attribute: 'VARCHAR' },
-  ...{ facts: 'VARCHAR', opened_at: 'TIMESTAMP' },
+  ...{ facts: 'VARCHAR', opened_at: 'TIMESTAMP', confirmed_at: 'TIMESTAMP', group_median: 'DOUBLE' },
 };
 const READINGS = {
   ...{ source: 'VARCHAR', package: 'VARCHAR', version: 'VARCHAR', observed_at: 'TIMESTAMP', date_source: 'VARCHAR' },
