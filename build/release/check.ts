@@ -1,11 +1,9 @@
 // Checks a release: the pack's own tests, and the difference from the last release (docs/releases.md,
 // "Checks").
 import { join } from 'node:path';
-import { addsDigitsSql } from '../../data/duckdb/digits.ts';
 import { Duck, quotedIdentifier, quotedText } from '../../data/duckdb/duck.ts';
 import { column, RELEASE_FILES } from '../../data/model/layout.ts';
 import type { Fact } from '../../data/model/record.ts';
-import { SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Pack, PackTest } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { acceptOnce, percent } from '../collect/sentences.ts';
@@ -134,17 +132,6 @@ async function comparisons(duck: Duck, pack: Pack, revision: number | undefined)
   return wrong;
 }
 
-/** Whether the cells of a record differ, not only in digits. */
-function differs({ type }: Attribute, cell: string): string {
-  if (type === 'geo') return `abs(e.${cell} - n.${cell}) > ${SAME_DEGREES}`;
-  const different = `e.${cell}::VARCHAR <> n.${cell}::VARCHAR`;
-  const day = (row: string) => `TRY_CAST(${row}.${cell}::VARCHAR AS DATE)`;
-  // A date may move by a day when a time with an offset is read as its written day.
-  if (type === 'date') return `${different} AND coalesce(abs(datediff('day', ${day('e')}, ${day('n')})) > 1, true)`;
-  if (type !== 'number' && type !== 'price') return different;
-  return `${different} AND NOT ${addsDigitsSql(`e.${cell}`, `n.${cell}`)}`;
-}
-
 async function compareAttribute(
   duck: Duck,
   pack: Pack,
@@ -157,7 +144,7 @@ async function compareAttribute(
   const [row = []] = await duck.rows(
     `SELECT count(e.${cell}), count(e.${cell}) FILTER (n.id IS NOT NULL AND n.${cell} IS NULL), ` +
       `count(*) FILTER (e.${cell} IS NOT NULL AND n.${cell} IS NOT NULL), ` +
-      `count(*) FILTER (${differs(attribute, cell)}), ` +
+      `count(*) FILTER (e.${cell}::VARCHAR <> n.${cell}::VARCHAR), ` +
       `count(*) FILTER (n.${cell}::VARCHAR = ${goneValue} AND e.${cell}::VARCHAR IS DISTINCT FROM ${goneValue}), count(*) ` +
       'FROM earlier e LEFT JOIN now n USING (id)',
   );
@@ -187,11 +174,9 @@ export async function confirmedValues(before: string | null, folder: string, wor
   const duck = await Duck.open(spill);
   try {
     const items = (release: string) => `read_parquet(${quotedText(join(release, RELEASE_FILES.review))})`;
-    // A release of an earlier version lacks the column: all its items are open.
-    const earlier = `(FROM ${items(before)} UNION ALL BY NAME SELECT NULL::TIMESTAMP AS confirmed_at WHERE false)`;
     const rows = await duck.rows(
       `SELECT entity_id, attribute, facts FROM ${items(folder)} WHERE confirmed_at IS NOT NULL ` +
-        `AND id IN (SELECT id FROM ${earlier} WHERE confirmed_at IS NULL) ORDER BY entity_id, attribute, id`,
+        `AND id IN (SELECT id FROM ${items(before)} WHERE confirmed_at IS NULL) ORDER BY entity_id, attribute, id`,
     );
     if (rows.length === 0) return [];
     const named = rows.slice(0, NAMED).map(([entity, attribute, json]) => {

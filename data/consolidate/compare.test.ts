@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Attribute, Value } from '../../packs/define/model.ts';
 import { price } from '../../tests/support/night-consolidation.ts';
-import { isDisputable, isJump, onlyAddsDigits, valuesAgree } from './compare.ts';
+import { isDisputable, isJump, valuesAgree } from './compare.ts';
 
 const of = (type: Attribute['type'], tolerance = 0): Attribute => ({ ...price, type, tolerance });
 const range = (min: number, max: number): Value => ({ min, max, currency: 'EUR' });
@@ -39,12 +39,6 @@ const AGREE: [about: string, attribute: Attribute, a: Value, b: Value, expected:
 test.each(AGREE)('%s', (_, attribute, a, b, expected) => {
   expect(valuesAgree(attribute, a, b)).toBe(expected);
   expect(valuesAgree(attribute, b, a)).toBe(expected);
-});
-
-test('more digits of one price are no change, another currency is one', () => {
-  const read = { min: 12345678901.55, max: 12345678901.55 };
-  expect(onlyAddsDigits(of('price'), range(12345678900, 12345678900), { ...read, currency: 'EUR' })).toBe(true);
-  expect(onlyAddsDigits(of('price'), range(12345678900, 12345678900), { ...read, currency: 'USD' })).toBe(false);
 });
 
 describe('jumps', () => {

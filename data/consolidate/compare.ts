@@ -1,5 +1,4 @@
 // Comparison of values: agreement of sources, and jumps (contract section 5).
-import { addsDigits, SAME_DEGREES } from '../../packs/define/digits.ts';
 import type { Attribute, Geo, Value } from '../../packs/define/model.ts';
 import { fold } from '../../packs/define/text.ts';
 import { isTimeValue, PERIOD_LENGTHS } from '../../packs/define/times.ts';
@@ -50,26 +49,8 @@ export function valuesAgree(attribute: Attribute, a: Value, b: Value): boolean {
   }
 }
 
-const isClose = ({ type, tolerance }: Attribute, m: number, n: number) =>
-  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n)) ||
-  (type !== 'integer' && (addsDigits(m, n) || addsDigits(n, m)));
-
-/**
- * Whether a value is the stored one with the same or more digits, so that its publication is no change. Whole
- * numbers (`integer`) always had all their digits, and points have fewer decimals than in earlier versions.
- */
-export function onlyAddsDigits({ type }: Attribute, stored: Value, read: Value): boolean {
-  if (type === 'geo') {
-    const [from, to] = [stored as Geo, read as Geo];
-    return Math.abs(from.lat - to.lat) <= SAME_DEGREES && Math.abs(from.lng - to.lng) <= SAME_DEGREES;
-  }
-  if (type !== 'number' && type !== 'price') return false;
-  const [from, to] = [bounds(stored), bounds(read)];
-  if (currencyOf(stored) !== currencyOf(read)) return false;
-  return from !== null && to !== null && addsDigits(from.min, to.min) && addsDigits(from.max, to.max);
-}
-
-const currencyOf = (value: Value) => (typeof value === 'object' && 'currency' in value ? value.currency : undefined);
+const isClose = ({ tolerance }: Attribute, m: number, n: number) =>
+  Math.abs(m - n) <= tolerance * Math.max(Math.abs(m), Math.abs(n));
 
 /**
  * Whether `a` is a range that begins at the plain number `b`: the same price, with a higher one that some
@@ -106,7 +87,6 @@ export function isJump(attribute: Attribute, from: Value, to: Value): boolean {
   return (
     old !== null &&
     next !== null &&
-    !onlyAddsDigits(attribute, from, to) &&
     (leaps(old.min, next.min, attribute.jump) || leaps(old.max, next.max, attribute.jump))
   );
 }

@@ -1,7 +1,7 @@
 // History of a published value: settles one attribute at every time at which the outcome may change. Pure.
 
 import type { ProvenanceStatus } from '../model/record.ts';
-import { movesToWrittenDay, sameValue } from './same-value.ts';
+import { sameValue } from './same-value.ts';
 import {
   type AttributeSettlement,
   type Confirmation,
@@ -85,8 +85,7 @@ function statusOf(
 
 function same(input: SettlementInput, a: number, b: number): boolean {
   if (a < 0 || b < 0) return a === b;
-  const [before, after] = [input.statements[a]!, input.statements[b]!];
-  return sameValue(input.attribute, before.value, after.value) || movesToWrittenDay(input.attribute, before, after);
+  return sameValue(input.attribute, input.statements[a]!.value, input.statements[b]!.value);
 }
 
 function openedAt(input: SettlementInput, dispute: Dispute): number {

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Attribute, Pack, Rule, Value } from '../../packs/define/model.ts';
 import type { DisputeKind, FactReason, SourceKind } from '../model/record.ts';
-import { onlyAddsDigits } from './compare.ts';
 import type { Listing } from './times.ts';
 
 /** A fact in consolidation. `at` is observed_at in milliseconds since 1970. */
@@ -86,21 +85,6 @@ export function trustOfSources({ sources }: Pick<Pack, 'sources'>): Map<string, 
   return new Map(sources.map(({ id, trust }) => [id, trust]));
 }
 
-/** The statement of the source that this one only adds digits to, so that decisions about it stay valid. */
-function firstDigits({ attribute, statements }: SettlementInput, statement: Statement): Statement {
-  let first = statement;
-  for (let i = statements.indexOf(statement) - 1; i >= 0; i--) {
-    const earlier = statements[i]!;
-    if (earlier.source !== statement.source) continue;
-    if (earlier.value === null || first.value === null || isEqual(earlier.value, first.value)) break;
-    if (!onlyAddsDigits(attribute, earlier.value, first.value)) break;
-    first = earlier;
-  }
-  return first;
-}
-
-const isEqual = (a: Value, b: Value) => JSON.stringify(a) === JSON.stringify(b);
-
 /** Stable UUID of a review item: a rebuild with the same difference opens the same item. */
 export function disputeId(
   context: ConsolidationContext,
@@ -109,10 +93,7 @@ export function disputeId(
   a: Statement,
   b: Statement,
 ): string {
-  const facts = [a, b].map((statement) => {
-    const { source, at, value } = firstDigits(input, statement);
-    return [source, at, value];
-  });
+  const facts = [a, b].map(({ source, at, value }) => [source, at, value]);
   const identity = JSON.stringify([context.dataset, input.entity, input.attribute.name, kind, facts]);
   const hex = createHash('sha256').update(identity).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

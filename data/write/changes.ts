@@ -1,10 +1,8 @@
 // The change feed: differences between a release and what readers know, dated when they become visible
 // (contract section 5).
 import { join } from 'node:path';
-import { SAME_DEGREES } from '../../packs/define/digits.ts';
-import type { Attribute, Pack } from '../../packs/define/model.ts';
+import type { Pack } from '../../packs/define/model.ts';
 import { isSpelled } from '../consolidate/same-value.ts';
-import { addsDigitsSql } from '../duckdb/digits.ts';
 import { type Duck, quotedText } from '../duckdb/duck.ts';
 import { RELEASE_FILES } from '../model/layout.ts';
 import { knownIds, lastValues, type PreviousRelease } from './previous-release.ts';
@@ -15,7 +13,7 @@ const table = (folder: string, file: string) => `read_parquet(${quotedText(join(
 const last = (folder: string) => `(SELECT * FROM ${table(folder, RELEASE_FILES.history)} WHERE "to" IS NULL)`;
 
 /**
- * Differences between a release folder and what readers know, without changes of spelling or digits, as a query:
+ * Differences between a release folder and what readers know, without changes of spelling, as a query:
  * entity_id, attribute, type, old_value, new_value, observed_at, source_url. Without a previous release every
  * value is added.
  */
@@ -34,35 +32,14 @@ export function differences(folder: string, before: PreviousRelease | null, pack
   );
 }
 
-/** `sameValue` (data/consolidate/same-value.ts) in SQL, for the JSON texts of values of the attribute `n.attribute`. */
+/**
+ * `sameValue` (data/consolidate/same-value.ts) in SQL, for different JSON texts of values of the attribute `n.attribute`.
+ */
 function sameValue(before: string, now: string, { attributes }: Pick<Pack, 'attributes'>): string {
   const plain = (value: string) => `lower(regexp_replace(${value}, '\\s+', '', 'g'))`;
-  const member = (value: string, name: string) => `TRY_CAST(json_extract_string(${value}, '$.${name}') AS DOUBLE)`;
-  const end = (value: string, name: string) => `coalesce(TRY_CAST(${value} AS DOUBLE), ${member(value, name)})`;
-  const currency = (value: string) => `json_extract_string(${value}, '$.currency')`;
-  const rules: [(attribute: Attribute) => boolean, string][] = [
-    [isSpelled, `${plain(before)} = ${plain(now)}`],
-    [
-      ({ type }) => type === 'number' || type === 'price',
-      [
-        ...['min', 'max'].map((name) => addsDigitsSql(end(before, name), end(now, name))),
-        `${currency(before)} IS NOT DISTINCT FROM ${currency(now)}`,
-      ].join(' AND '),
-    ],
-    // The timeline has found that the day is the same, as written (`movesToWrittenDay`): no period began.
-    [({ type }) => type === 'date', 'o."from" = n."from"'],
-    [
-      ({ type }) => type === 'geo',
-      ['lat', 'lng']
-        .map((name) => `abs(${member(before, name)} - ${member(now, name)}) <= ${SAME_DEGREES}`)
-        .join(' AND '),
-    ],
-  ];
-  const conditions = rules.flatMap(([applies, same]) => {
-    const names = attributes.filter(applies).map(({ name }) => quotedText(name));
-    return names.length === 0 ? [] : [`coalesce(n.attribute IN (${names.join(', ')}) AND ${same}, false)`];
-  });
-  return `(${['false', ...conditions].join(' OR ')})`;
+  const names = attributes.filter(isSpelled).map(({ name }) => quotedText(name));
+  if (names.length === 0) return 'false';
+  return `coalesce(n.attribute IN (${names.join(', ')}) AND ${plain(before)} = ${plain(now)}, false)`;
 }
 
 /**

@@ -61,26 +61,9 @@ export function comparedText(attribute: Pick<Attribute, 'type'>, json: string): 
 /** Decimals of a coordinate: a centimetre. */
 const COORDINATE_DECIMALS = 7;
 
-/** Half a unit of the last decimal of a coordinate, with an allowance: earlier versions stored more decimals. */
-export const SAME_DEGREES = 5.01e-8;
-
 /** A coordinate in degrees with 7 decimals; never -0. */
 export function roundCoordinate(degrees: number): number {
   return Number(degrees.toFixed(COORDINATE_DECIMALS)) + 0;
-}
-
-/** Half a unit of the tenth digit, and an allowance for the error of a double. */
-export const HALF_OF_TENTH_DIGIT = 0.500_000_1;
-
-/**
- * Whether a number that a source has now is the stored one with the same or more digits: earlier versions of the
- * program stored ten significant digits. `addsDigitsSql` (data/duckdb/digits.ts) is the same in SQL.
- */
-export function addsDigits(stored: number, read: number): boolean {
-  if (comparedNumber(stored) === comparedNumber(read)) return true;
-  if (Number(stored.toPrecision(10)) !== stored) return false;
-  const unit = 10 ** (Math.floor(Math.log10(Math.abs(read))) - 9);
-  return Math.abs(read - stored) <= HALF_OF_TENTH_DIGIT * unit;
 }
 
 /** A text may contain a number that a double cannot represent: 16 digits, or an exponent of 3 digits. */

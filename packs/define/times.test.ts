@@ -1,6 +1,6 @@
 // Times as written: days, moments, zones, and texts that are no time.
 import { expect, test } from 'vitest';
-import { isTimeValue, isTimeZone, readTime, timeInEvidence, timeValue } from './times.ts';
+import { isTimeValue, isTimeZone, readTime, timeValue } from './times.ts';
 
 const value = (raw: unknown, pattern?: string | string[], zone?: string) => {
   const time = readTime(raw, pattern);
@@ -98,12 +98,4 @@ test('of several patterns the first that fits counts', () => {
 test('zones are IANA names', () => {
   expect(['UTC', 'Europe/Berlin', 'America/Argentina/Buenos_Aires'].every(isTimeZone)).toBe(true);
   expect(['', 'Berlin', 'CEST', '../etc/passwd'].some(isTimeZone)).toBe(false);
-});
-
-test('the written time is read from evidence', () => {
-  expect(timeInEvidence('line 3 of a.csv: 2024-03-15T00:30:00+02:00')).toMatchObject({
-    day: '2024-03-15',
-    offset: 7200,
-  });
-  expect(timeInEvidence('line 3 of a.csv')).toBeNull();
 });

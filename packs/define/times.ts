@@ -162,8 +162,3 @@ export function isTimeZone(name: string): boolean {
     return false;
   }
 }
-
-/** The written time at the end of the evidence of a value; null: it has none. */
-export function timeInEvidence(evidence: string): WrittenTime | null {
-  return readTime(evidence.slice(evidence.lastIndexOf(': ') + 2));
-}

@@ -1,5 +1,4 @@
-// Days of times with offsets: facts that an earlier version stored in UTC move to the written day without a reported
-// change; a date that becomes a datetime is read again.
+// Days of times with offsets: a date is the day as written, and one that becomes a datetime is read again.
 
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,27 +56,7 @@ function stage() {
   };
 }
 
-const STORED = Array.from({ length: 240 }, () => '2024-03-14');
-const WRITTEN = STORED.map(() => '2024-03-15T00:30:00+02:00');
-
-test('days that move to the day as written are no changes', async () => {
-  const { night, rows } = stage();
-  expect(await night(STORED)).toMatchObject({ outcome: 'released' });
-  // Every value moves, which is no alarm, and one is a change.
-  expect(await night([...WRITTEN.slice(1), '2024-06-01'])).toMatchObject({ outcome: 'released', messages: [] });
-  const reported = ['changed "2024-03-14" "2024-06-01"'];
-  const changes = async () =>
-    (await rows('changes.parquet', 'type, old_value, new_value')).filter((row) => row.startsWith('changed'));
-  expect(await changes()).toEqual(reported);
-  const log = await rows('changelog.parquet', 'type, old_value, new_value');
-  expect(log.filter((row) => row.startsWith('changed'))).toEqual(reported);
-  const history = await rows('history.parquet', 'value');
-  expect(history.filter((value) => value === '"2024-03-15"')).toHaveLength(239);
-  expect(history.filter((value) => value === '"2024-03-14"')).toHaveLength(1);
-  // From now on the step of a day is a change.
-  await night([...WRITTEN.slice(2), '2024-03-16T00:30:00+02:00', '2024-06-01']);
-  expect(await changes()).toEqual(['changed "2024-03-15" "2024-03-16"', ...reported].sort());
-});
+const WRITTEN = Array.from({ length: 240 }, () => '2024-03-15T00:30:00+02:00');
 
 test('a date that becomes a datetime is read again', async () => {
   const { night, rows } = stage();
