@@ -1,10 +1,8 @@
 // Files for analysts over HTTP: ranges, lists of files, and the promises of docs/analysts.md.
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { getRequestListener } from '@hono/node-server';
 import { asyncBufferFromUrl, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
@@ -13,7 +11,7 @@ import { FileList } from '../../api/pages/file-list.ts';
 import { editRecord } from '../../data/releases/overlay-edit.ts';
 import { fold } from '../../packs/define/text.ts';
 import { analystsStage, IDS, NAMES, openDuckdb } from '../support/analysts-stage.ts';
-import { BASE, type TestApp, testApp } from '../support/app.ts';
+import { type TestApp, testApp } from '../support/app.ts';
 
 interface Fact {
   attribute: string;
@@ -278,18 +276,6 @@ describe('over HTTP', () => {
         expect(rows.length, sql).toBeGreaterThan(0);
       }
       db.close();
-    });
-
-    test('its hyparquet program runs', async () => {
-      const [program, ...others] = code('js');
-      expect(others).toEqual([]);
-      const run = spawn(process.execPath, ['--input-type=module', '-'], { cwd: join(import.meta.dirname, '../..') });
-      run.stdin.end(program!.replaceAll(BASE, base));
-      const [out, wrong] = await Promise.all([text(run.stdout), text(run.stderr)]);
-      expect(wrong).toBe('');
-      const { release, rows } = JSON.parse(out);
-      expect(release).toBe(released['harbours']);
-      expect(rows).toHaveLength(5);
     });
   });
 });

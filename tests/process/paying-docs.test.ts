@@ -90,7 +90,7 @@ test('the commands print what the page shows', async () => {
     at = match.index + whole.length;
   }
   made += page.slice(at);
-  expect(printed).toHaveLength(20);
+  expect(printed).toHaveLength(17);
   expect(app.faults).toEqual([]);
   await expect(steady(made).replaceAll(ADMIN, '$ADMIN')).toMatchFileSnapshot(PAGE);
 });

@@ -39,7 +39,7 @@ export const QUESTIONS: readonly (readonly [question: string, addresses: readonl
   ['error codes', ['/guides/errors/', '/guides/errors/#codes'], 1],
   ['rate limit', ['/guides/api/#rate-limits'], 1],
   ['retry without paying twice', ['/guides/paying/#repeat-without-paying-twice'], 1],
-  ['python example', ['/guides/analysts/#pandas-polars-r', '/guides/quick-start/'], 3],
+  ['python example', ['/guides/analysts/#python', '/guides/quick-start/'], 3],
   ['run sql', ['/guides/sql/', '/guides/analysts/', '/guides/analysts/#duckdb', '/guides/analysts/#in-the-browser'], 3],
   ['install', ['/guides/install/'], 1],
   ['restore a backup', ['/guides/operators/#back-up-and-restore'], 1],
