@@ -46,6 +46,10 @@ export type Caller =
 /** The caller without a credential. */
 export const ANONYMOUS: Caller = { kind: 'anonymous' };
 
+/** Who holds places, streams and slots: a key with its child keys and tokens, the operators, or an address. */
+export const holderOf = (caller: Caller, address: string): string =>
+  caller.kind === 'key' ? `key ${caller.id}` : caller.kind === 'admin' ? 'operator' : `ip ${address}`;
+
 /** Finds the caller of a credential; null when the credential is unknown. */
 export type Identify = (credential: Credential) => Awaitable<Caller | null>;
 

@@ -3,7 +3,7 @@ import type { SqlReply } from '../../data/sql/engine.ts';
 import type { SqlRunner } from '../../data/sql/process.ts';
 import { ApiError, retryOf } from '../contract/errors.ts';
 import type { SqlStatement } from '../contract/operation.ts';
-import { type Caller, mayBulk } from './caller.ts';
+import { type Caller, holderOf, mayBulk } from './caller.ts';
 import type { Limits } from './limits.ts';
 
 /** Seconds that a statement may run: on public columns, and on all columns with a plan that includes exports. */
@@ -21,7 +21,7 @@ export type SqlAccess = (
 export function sqlAccess(runner: SqlRunner, limits: Limits, onEnded: () => void): SqlAccess {
   return async ({ sources, ...statement }, caller, address, signal) => {
     const tier = mayBulk(caller) ? 'all' : 'public';
-    const who = caller.kind === 'key' ? `key ${caller.id}` : caller.kind === 'admin' ? 'operator' : `ip ${address}`;
+    const who = holderOf(caller, address);
     const plan = caller.kind === 'key' ? caller.plan : undefined;
     const spend = (ms: number) => (caller.kind === 'admin' ? null : limits.spend('sql_time', who, plan, ms));
     const spent = await spend(0);

@@ -128,14 +128,7 @@ async function items(gate: CallDeps, leases: Leases, release: Release, request: 
   const { base_url, cursors } = gate;
   const { url: self, now } = request;
   const pack = publicPack(release.pack);
-  const options = {
-    now,
-    base_url,
-    cursors,
-    visibility: 'public' as const,
-    admin: false,
-    signal: request.http.req.raw.signal,
-  };
+  const options = { ...request.publicContext, cursors };
   const input = featureParameters.parse(request.query, pack, options);
   const source = await releaseFor(input, release, leases.leaseEarlier);
   const { list, next_cursor, total } = await search(source, input, options);
@@ -175,8 +168,7 @@ function refuseParameters({ query }: RouteRequest): void {
 /** One feature. */
 async function item({ base_url }: CallDeps, release: Release, request: RouteRequest): Promise<RouteAnswer> {
   refuseParameters(request);
-  const { now, url: self, params } = request;
-  const options = { now, base_url, visibility: 'public' as const, admin: false, signal: request.http.req.raw.signal };
+  const { url: self, params, publicContext: options } = request;
   const record = (await getRecord(release, params['id'] ?? '', options)).record(options);
   const links = [
     link('self', self.href, TYPES.geojson),

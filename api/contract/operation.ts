@@ -42,6 +42,8 @@ export interface Context {
   /** URL of the request, for links to the next page: path and raw query. */
   url: URL;
   signal: AbortSignal;
+  /** Whose place in queues the call takes (`holderOf`); absent in the nightly build. */
+  holder?: string;
   format: Format;
   /** Operations are called by name, as tools or skills, and not by URL. */
   by_name?: boolean;

@@ -8,6 +8,7 @@ import {
   type Credential,
   type CredentialSources,
   credentialOf,
+  holderOf,
   type Identify,
   spendable,
 } from '../access/caller.ts';
@@ -225,6 +226,10 @@ export class CallContext implements Context {
 
   get url(): URL {
     return this.#call.url;
+  }
+
+  get holder(): string {
+    return holderOf(this.#caller, this.#call.address);
   }
 
   get signal(): AbortSignal {

@@ -14,21 +14,25 @@ const AT_ONCE = 1 << 18;
  * Closes the file of a response body that was dropped: such a body is neither read nor cancelled. Node would
  * close a FileHandle then, but with an error that ends the process.
  */
-const dropped = new FinalizationRegistry<number>((descriptor) => close(descriptor, () => {}));
+const dropped = new FinalizationRegistry<[descriptor: number, onClose: () => void]>(([descriptor, onClose]) =>
+  close(descriptor, onClose),
+);
 
 /** An open file. It stays the same when another file replaces it. */
 export class OpenFile {
   readonly #descriptor: number;
+  readonly #onClose: () => void;
   #open = true;
 
-  private constructor(descriptor: number) {
+  private constructor(descriptor: number, onClose: () => void) {
     this.#descriptor = descriptor;
-    dropped.register(this, descriptor, this);
+    this.#onClose = onClose;
+    dropped.register(this, [descriptor, onClose], this);
   }
 
-  /** Opens a file. Throws the system's error if there is none. */
-  static async at(path: string): Promise<OpenFile> {
-    return new OpenFile(await openDescriptor(path, 'r'));
+  /** Opens a file. Throws the system's error if there is none. `onClose` is called once after it was opened. */
+  static async at(path: string, onClose = () => {}): Promise<OpenFile> {
+    return new OpenFile(await openDescriptor(path, 'r'), onClose);
   }
 
   stat(): Promise<Stats> {
@@ -40,6 +44,7 @@ export class OpenFile {
     this.#open = false;
     dropped.unregister(this);
     await closed(this.#descriptor);
+    this.#onClose();
   }
 
   /**

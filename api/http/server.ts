@@ -4,7 +4,7 @@ import type { Hono } from 'hono';
 import type { Requester } from '../../data/model/accounts.ts';
 import type { Awaitable } from '../../data/model/awaitable.ts';
 import { derive } from '../../packs/define/derive.ts';
-import { ANONYMOUS, type Caller } from '../access/caller.ts';
+import { ANONYMOUS, type Caller, holderOf } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
 import { type ApiError, ERRORS, toApiError } from '../contract/errors.ts';
 import type { Content } from '../discovery/document.ts';
@@ -139,6 +139,13 @@ export class RouteRequest extends HttpRequest {
   /** Whether the client prefers HTML to JSON. */
   get prefersHtml(): boolean {
     return preferred(this.accept, ['application/json', 'text/html']) === 'text/html';
+  }
+
+  /** The context of queries of public values. */
+  get publicContext() {
+    const [{ now }, { base_url }, { signal }] = [this, this.#gate, this.http.req.raw];
+    const holder = holderOf(ANONYMOUS, this.visitor.address);
+    return { now, base_url, visibility: 'public' as const, admin: false, signal, holder };
   }
 
   /** A query parameter; undefined if it is absent or repeated. */

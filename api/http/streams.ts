@@ -5,41 +5,37 @@ import type { Socket } from 'node:net';
 import { ApiError } from '../contract/errors.ts';
 
 /**
- * Concurrent streams. They share one slice of the event loop (data/plan/slices.ts), so more of them would
- * only be slower.
+ * Concurrent streams, and those that callers without a key leave to others. They share one slice of the event loop
+ * (data/plan/slices.ts), so more of them would only be slower.
  */
-const STREAMS = 4;
+export const TEXTS = { all: 4, kept: 1 } as const;
 /** Retry-After of a rejected client, in seconds. */
 const RETRY = 10;
 /** Interval at which the progress of a client with a pending response is measured, in milliseconds. */
 const STALLED = 20_000;
 /** Bytes a second that such a client must read: a fast reader of a slow line gets some times as much. */
-const LOWEST_RATE = 4_000;
+export const LOWEST_RATE = 4_000;
 
-/** The streams of one application, by the address of the client: one for each. */
+/** The streams of one application: one for each caller. */
 export class StreamLimit {
-  readonly #addresses = new Set<string>();
+  readonly #holders = new Set<string>();
 
   /**
-   * Reserves a stream for an address (`countedAddress`). Returns `done` as a function that also releases it, once.
-   * Throws `rate_limited` if the address has one, and `unavailable` if STREAMS are running.
+   * Reserves a stream for a caller (`holderOf`). Returns `done` as a function that also releases it. Throws
+   * `rate_limited` if the caller has one, and `unavailable` if all that it may use are running.
    */
-  open(address: string, done: () => void): () => void {
+  open(holder: string, keyed: boolean, done: () => void): () => void {
     const retry = { retry_after_seconds: RETRY };
-    if (this.#addresses.has(address))
-      throw new ApiError(
-        'rate_limited',
-        `Your address is being sent a text of this length; read it to its end.`,
-        retry,
-      );
-    if (this.#addresses.size >= STREAMS) {
-      const message = `${STREAMS} texts of this length are being generated; try again in ${RETRY} s.`;
+    if (this.#holders.has(holder))
+      throw new ApiError('rate_limited', 'You are being sent a text of this length; read it to its end.', retry);
+    if (this.#holders.size >= TEXTS.all - (keyed ? 0 : TEXTS.kept)) {
+      const message = `${this.#holders.size} texts of this length are being generated; try again in ${RETRY} s.`;
       throw new ApiError('unavailable', message, retry);
     }
-    this.#addresses.add(address);
+    this.#holders.add(holder);
     let open = true;
     return () => {
-      if (open) this.#addresses.delete(address);
+      if (open) this.#holders.delete(holder);
       open = false;
       done();
     };

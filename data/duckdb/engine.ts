@@ -15,7 +15,7 @@ import type { ChangelogLine } from './changelog.ts';
 import { historyQuestions } from './history.ts';
 import { load } from './load.ts';
 import { changeTimes, Moments, makeMomentTables } from './moments.ts';
-import { createPool, type Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 import { tableQuestions } from './questions.ts';
 import { byOpening } from './review.ts';
 import type { Shape } from './shape.ts';
@@ -256,9 +256,9 @@ export async function openEngine(
 ): Promise<Engine> {
   const all = { ...DEFAULT_LIMITS, ...limits };
   const { instance, connect, shape, bodies } = await load(folder, pack, manifest.records, all, indexed);
-  const pool = createPool(instance, queue ?? createQueryQueue(all), all.statement, connect);
+  const pool = new Pool(instance, queue ?? createQueryQueue(all), all.statement, connect);
   const run = (statement: Sql) => pool.alter(statement);
-  const building = createQueryQueue({ running: 1, waiting: all.waiting, patience: all.patience });
+  const building = createQueryQueue({ ...all, running: 1 });
   const opened = { pool, pack, folder, shape, bodies, building };
   const moments = new Moments({
     now: async () => shape,

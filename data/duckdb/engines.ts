@@ -108,12 +108,12 @@ function remoteEngine(calls: EngineCalls, open: () => Promise<number>): Engine {
     return opened.id;
   };
   const queries = QUERIES.map((name) => {
-    // Callers pass their context as the options: only its signal and visibility cross.
+    // Callers pass their context as the options: only its signal, visibility and holder cross.
     const ask = async (...args: unknown[]) => {
       const [plan, options] = name === PLANLESS ? [null, args[0]] : args;
-      const { signal, visibility } = (options ?? {}) as QueryOptions;
+      const { signal, visibility, holder } = (options ?? {}) as QueryOptions;
       const opened = await id();
-      return trace('DuckDB', DUCKDB_SPAN, () => calls.call('query', [opened, name, plan, visibility], signal));
+      return trace('DuckDB', DUCKDB_SPAN, () => calls.call('query', [opened, name, plan, visibility, holder], signal));
     };
     return [name, ask];
   });
@@ -175,8 +175,8 @@ export class SharedEngines {
           await leave();
           return null;
         },
-        query: ([id, name, plan, visibility], signal) => {
-          const options: QueryOptions = visibility === 'public' ? { signal, visibility: 'public' } : { signal };
+        query: ([id, name, plan, visibility, holder], signal) => {
+          const options = { signal, visibility, holder } as QueryOptions;
           return this.#query(engineOf(id), name as EngineQuery, plan, options);
         },
         overlay: ([id, overlay]) => {

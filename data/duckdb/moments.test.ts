@@ -15,6 +15,8 @@ const dataDir = mkdtempSync(join(tmpdir(), 'moments-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 let engine: Engine;
+/** Opens the release with the default patience. */
+let openPatient: () => Promise<Engine>;
 /** Times of changes, each the begin of another state. */
 let times: number[];
 beforeAll(async () => {
@@ -25,14 +27,15 @@ beforeAll(async () => {
   const { folder, manifest } = await writeRelease(dataDir, pack, records);
   // A build runs several statements: it always takes longer than this patience.
   engine = await openEngine(folder, pack, manifest, { patience: 1 }, createQueryQueue(DEFAULT_LIMITS));
+  openPatient = () => openEngine(folder, pack, manifest, { patience: 60_000 });
 });
 afterAll(() => engine.close());
 
-const totalAt = async (at: number) => {
+const planAt = (at: number) => {
   const sort = { key: 'quality', descending: true };
-  const where = [{ kind: 'as_of' as const, at }];
-  return (await engine.search({ where, sort, after: null, limit: 1, total: true })).total;
+  return { where: [{ kind: 'as_of' as const, at }], sort, after: null, limit: 1, total: true };
 };
+const totalAt = async (at: number) => (await engine.search(planAt(at))).total;
 
 test('others wait 5 s for a build', () => expect(DEFAULT_LIMITS.patience).toBe(5_000));
 
@@ -64,4 +67,17 @@ test('kept moments answer while another one is built; the oldest of nine is buil
   expect(rebuilt).toEqual({ status: 'fulfilled', value: totals[0] });
   expect(late).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
   expect(answered).toEqual(totals.slice(1).map((value) => ({ status: 'fulfilled', value })));
+});
+
+test('builds of several callers take turns', async () => {
+  const patient = await openPatient();
+  const order: string[] = [];
+  const callers = ['a1', 'a2', 'a3', 'b1'];
+  const answers = callers.map(async (name, i) => {
+    await patient.search(planAt(times.at(-1 - i)!), { holder: name[0] });
+    order.push(name);
+  });
+  await Promise.all(answers);
+  expect(order).toEqual(['a1', 'a2', 'b1', 'a3']);
+  await patient.close();
 });

@@ -6,6 +6,7 @@ import { BoundedCache } from '../model/bounded-cache.ts';
 import { DataError } from '../model/errors.ts';
 import { column, columnParts, keptColumn, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
+import type { QueryOptions } from '../plan/plan.ts';
 import type { QueryQueue } from '../plan/query-queue.ts';
 import { countLiteral, identifier, join, literal, type Sql, sql } from '../plan/sql.ts';
 import type { ChangedTables } from './changed-tables.ts';
@@ -14,13 +15,17 @@ import { neededColumns, type RunStatement, typeOf } from './tables.ts';
 import { TERM_COLUMNS } from './terms.ts';
 
 /** Moments that are kept of a release. */
-const KEPT = 8;
+export const KEPT_MOMENTS = 8;
 
 /** Bytes of their tables for each record of a release. */
-export const MOMENT_BYTES = KEPT * 100;
+export const MOMENT_BYTES = KEPT_MOMENTS * 100;
 
 /** Runs a query on the tables as of a moment (milliseconds; null: now), which exist until it ends. */
-export type WithShape = <T>(at: number | null, query: (shape: Shape) => Promise<T>) => Promise<T>;
+export type WithShape = <T>(
+  at: number | null,
+  query: (shape: Shape) => Promise<T>,
+  options?: QueryOptions,
+) => Promise<T>;
 
 /** The tables of a moment, dropped when the cache and all queries have left them. */
 interface Moment {
@@ -41,7 +46,10 @@ interface MomentSource {
 /** The moments of a release that were queried last. */
 export class Moments {
   readonly #source: MomentSource;
-  readonly #kept = new BoundedCache<number, Moment>('moments', { most: KEPT, dropped: (moment) => void leave(moment) });
+  readonly #kept = new BoundedCache<number, Moment>('moments', {
+    most: KEPT_MOMENTS,
+    dropped: (moment) => void leave(moment),
+  });
   /** Moments that are built or wait for it: they must not evict others, since most waits end with an error. */
   readonly #pending = new Map<number, Moment>();
   #changes: Promise<number[]> | null = null;
@@ -50,9 +58,9 @@ export class Moments {
     this.#source = source;
   }
 
-  readonly use: WithShape = async (at, query) => {
+  readonly use: WithShape = async (at, query, options) => {
     if (at === null) return query(await this.#source.now());
-    const moment = this.#momentOf(await this.#newestChange(at));
+    const moment = this.#momentOf(await this.#newestChange(at), options);
     moment.users += 1;
     try {
       return await query((await moment.tables).shape);
@@ -75,10 +83,10 @@ export class Moments {
     return (await this.#changes).reduce((newest, time) => (time <= at && time > newest ? time : newest), -1);
   }
 
-  #momentOf(at: number): Moment {
+  #momentOf(at: number, options: QueryOptions | undefined): Moment {
     const existing = this.#kept.get(at) ?? this.#pending.get(at);
     if (existing) return existing;
-    const moment: Moment = { tables: this.#build(at), users: 1 };
+    const moment: Moment = { tables: this.#build(at, options), users: 1 };
     this.#pending.set(at, moment);
     moment.tables
       .then(
@@ -89,8 +97,9 @@ export class Moments {
     return moment;
   }
 
-  async #build(at: number): Promise<ChangedTables> {
-    const done = await this.#source.queue.enter();
+  /** Without the signal of the first caller, since others may wait for the same moment. */
+  async #build(at: number, { visibility, holder }: QueryOptions = {}): Promise<ChangedTables> {
+    const done = await this.#source.queue.enter(undefined, { preferred: visibility !== 'public', holder });
     try {
       return await this.#source.build(at);
     } finally {

@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createQueryQueue } from '../plan/query-queue.ts';
 import { sql } from '../plan/sql.ts';
-import { createPool, type Pool } from './pool.ts';
+import { Pool } from './pool.ts';
 
 /** Runs for minutes unless it is interrupted. */
 const ENDLESS = sql`SELECT count(*) FROM range(${1e12}::BIGINT) AS a WHERE a.range % 7 = 3`;
@@ -14,7 +14,7 @@ let queue: ReturnType<typeof createQueryQueue>;
 beforeEach(async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '64MB', temp_directory: '' });
   queue = createQueryQueue({ running: 2, waiting: 5, patience: 5_000 });
-  pool = createPool(instance, queue, 200);
+  pool = new Pool(instance, queue, 200);
 });
 afterEach(() => pool.close());
 
@@ -47,7 +47,7 @@ test('other queries are answered while a slow one runs', async () => {
 
 test('a statement that needs too much memory fails, and the next one works', async () => {
   const wide = sql`SELECT count(DISTINCT x) FROM (SELECT i || 'padding to fill memory' || i AS x FROM range(20000000) t(i))`;
-  pool = createPool(
+  pool = new Pool(
     await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '32MB', temp_directory: '' }),
     queue,
     60_000,

@@ -19,17 +19,6 @@ import type { Sql, SqlValue } from '../plan/sql.ts';
 
 export type ResultRows = unknown[][];
 
-export interface Pool {
-  /** All rows of one statement. Throws `query_timeout` and `unavailable`; other errors are bugs. */
-  ask(statement: Sql, options?: QueryOptions): Promise<ResultRows>;
-  /** Runs a statement that creates or drops tables for queries, without queue and time limit. */
-  alter(statement: Sql): Promise<ResultRows>;
-  /**
-   * Interrupts running statements, waits for them, and frees the instance. Later queries throw `unavailable`.
-   */
-  close(): Promise<void>;
-}
-
 /** Prepared statements cached per connection. */
 const PREPARED = 64;
 
@@ -42,8 +31,6 @@ function typeOf(value: SqlValue): DuckDBType {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BIGINT : DOUBLE;
   return typeof value === 'boolean' ? BOOLEAN : VARCHAR;
 }
-
-/** Its text is left out: it contains values that clients sent. */
 
 /** Rows converted in one turn of the event loop: about 2 ms. */
 const ROWS_A_SLICE = 500;
@@ -61,20 +48,8 @@ async function rowsOf(prepared: DuckDBPreparedStatement): Promise<ResultRows> {
   return rows;
 }
 
-/**
- * A pool over an instance. `milliseconds` limits each statement; the queue limits how many run in parallel;
- * `connect` opens its connections.
- */
-export function createPool(
-  instance: DuckDBInstance,
-  queue: QueryQueue,
-  milliseconds: number,
-  connect = () => instance.connect(),
-): Pool {
-  return new StatementPool(instance, queue, milliseconds, connect);
-}
-
-class StatementPool implements Pool {
+/** Runs the statements of queries on an instance. */
+export class Pool {
   readonly #instance: DuckDBInstance;
   readonly #queue: QueryQueue;
   readonly #milliseconds: number;
@@ -85,26 +60,25 @@ class StatementPool implements Pool {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor(
-    instance: DuckDBInstance,
-    queue: QueryQueue,
-    milliseconds: number,
-    connect: () => Promise<DuckDBConnection>,
-  ) {
+  /** `milliseconds` limits each statement, the queue how many run in parallel; `connect` opens its connections. */
+  constructor(instance: DuckDBInstance, queue: QueryQueue, milliseconds: number, connect = () => instance.connect()) {
     this.#instance = instance;
     this.#queue = queue;
     this.#milliseconds = milliseconds;
     this.#connect = connect;
   }
 
+  /** All rows of one statement. Throws `query_timeout` and `unavailable`; other errors are bugs. */
   ask(statement: Sql, options: QueryOptions = {}): Promise<ResultRows> {
     return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#run(statement, options));
   }
 
+  /** Runs a statement that creates or drops tables for queries, without queue and time limit. */
   alter(statement: Sql): Promise<ResultRows> {
     return this.#closed ? Promise.reject(abortedError()) : this.#noted(this.#alter(statement));
   }
 
+  /** Interrupts running statements, waits for them, and frees the instance. Later queries throw `unavailable`. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { connection } of this.#busy) connection.interrupt();
@@ -126,8 +100,8 @@ class StatementPool implements Pool {
     return answer;
   }
 
-  async #run(statement: Sql, { signal, visibility }: QueryOptions): Promise<ResultRows> {
-    const leave = await this.#queue.enter(signal, { preferred: visibility !== 'public' });
+  async #run(statement: Sql, { signal, visibility, holder }: QueryOptions): Promise<ResultRows> {
+    const leave = await this.#queue.enter(signal, { preferred: visibility !== 'public', holder });
     let seat: Seat | null = null;
     let late = false;
     const interrupt = () => seat?.connection.interrupt();

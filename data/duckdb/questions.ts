@@ -57,7 +57,11 @@ export function tableQuestions(pool: Pool, bodies: Sql, withShape: WithShape): T
       answer: (plan: P, rows: unknown[][]) => T,
     ) =>
     (plan: P, options?: QueryOptions): Promise<T> =>
-      withShape(momentOf(plan.where), async (shape) => answer(plan, await pool.ask(statement(plan, shape), options)));
+      withShape(
+        momentOf(plan.where),
+        async (shape) => answer(plan, await pool.ask(statement(plan, shape), options)),
+        options,
+      );
   return {
     search: query(searchStatement, searchAnswer),
     facets: query(facetStatement, (_plan: FacetPlan, rows) => facetAnswer(rows)),

@@ -332,6 +332,8 @@ export interface QueryOptions {
   signal?: AbortSignal;
   /** That of the caller. Queries of callers without a key wait behind the others, and leave places for them. */
   visibility?: Visibility;
+  /** Who asks: the queries of several holders are served in turn. */
+  holder?: string | undefined;
 }
 
 /** Distribution of the values of an attribute over all records. A price range counts with its lower end. */

@@ -48,6 +48,35 @@ test('a waiting query times out', async () => {
   expect(one.load()).toEqual({ running: 1, waiting: 0 });
 });
 
+test('serves holders in turn, preferred queries first', async () => {
+  const one = queue({ waiting: 10 });
+  const order: string[] = [];
+  const first = await one.enter(undefined, { holder: 'a' });
+  const others = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2', 'k1'].map(async (name) => {
+    const leave = await one.enter(undefined, { holder: name[0], preferred: name === 'k1' });
+    order.push(name);
+    leave();
+  });
+  first();
+  await Promise.all(others);
+  expect(order.join(' ')).toBe('k1 a1 b1 c1 a2 b2 a3');
+});
+
+test('in a full queue the newest query of the holder with the most gives way', async () => {
+  const one = queue({ waiting: 4, kept: 1 });
+  await one.enter(undefined, { holder: 'a' });
+  const outcomes: string[] = [];
+  const enter = (name: string) =>
+    void code(one.enter(undefined, { holder: name[0], preferred: name === 'k1' })).then((outcome) =>
+      outcomes.push(`${name} ${outcome.slice(0, 11)}`),
+    );
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'd1', 'k1']) enter(name);
+  await new Promise(setImmediate);
+  // One holder cannot push out itself, nor one that has a single place.
+  expect(outcomes).toEqual(['a4 unavailable', 'a3 unavailable', 'a2 unavailable', 'd1 unavailable']);
+  expect(one.load()).toEqual({ running: 1, waiting: 4 });
+});
+
 test('an aborted query leaves the queue; others stay', async () => {
   const one = queue();
   const leave = await one.enter();

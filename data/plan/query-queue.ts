@@ -25,21 +25,53 @@ export interface QueueOptions {
   patience?: number;
   /** Goes before others that wait, and gets the places that are kept. */
   preferred?: boolean;
+  /** Who waits: those of several holders are served in turn. */
+  holder?: string | undefined;
 }
 
-/** Creates a queue that serves in the order of arrival, preferred queries first. */
+interface Waiter extends Required<Pick<QueueOptions, 'preferred' | 'holder'>> {
+  admit(): void;
+  drop(error: DataError): void;
+}
+
+/**
+ * Creates a queue that serves preferred queries first, holders in turn, and each in the order of arrival. When it is full,
+ * the newest query of the holder with the most waiting ones gives way to one with fewer.
+ */
 export function createQueryQueue(limits: QueueLimits): QueryQueue {
-  const queue: { admit: () => void; preferred: boolean }[] = [];
+  const queue: Waiter[] = [];
   const { kept = 0 } = limits;
+  /** Turn in which each of the holders that wait was served last. */
+  const servedIn = new Map<string | undefined, number>();
+  let turn = 0;
   let running = 0;
 
   const hasPlace = (preferred: boolean) => running < limits.running - (preferred || limits.running <= kept ? 0 : kept);
   const leave = () => {
     running -= 1;
-    const next = queue.findIndex(({ preferred }) => hasPlace(preferred));
-    if (next < 0) return;
+    const [first] = queue;
+    if (first === undefined || !hasPlace(first.preferred)) return;
+    const turnOf = ({ holder }: Waiter) => servedIn.get(holder) ?? 0;
+    const next = queue
+      .filter(({ preferred }) => preferred === first.preferred)
+      .reduce((a, b) => (turnOf(b) < turnOf(a) ? b : a));
     running += 1;
-    queue.splice(next, 1)[0]!.admit();
+    turn += 1;
+    servedIn.set(next.holder, turn);
+    next.admit();
+  };
+  const remove = (waiter: Waiter) => {
+    queue.splice(queue.indexOf(waiter), 1);
+    if (!queue.some(({ holder }) => holder === waiter.holder)) servedIn.delete(waiter.holder);
+  };
+  /** Whether a query gave way to one of this holder. */
+  const makePlace = (holder: string | undefined, preferred: boolean): boolean => {
+    const others = queue.filter((waiter) => preferred || !waiter.preferred);
+    const byHolder = Map.groupBy(others, (waiter) => waiter.holder);
+    const [most = []] = [...byHolder.values()].sort((a, b) => b.length - a.length);
+    if (most.length <= (byHolder.get(holder)?.length ?? 0) + 1) return false;
+    most.at(-1)!.drop(tooMany());
+    return true;
   };
   /** Releases the slot once; further calls have no effect. */
   const place = () => {
@@ -52,27 +84,28 @@ export function createQueryQueue(limits: QueueLimits): QueryQueue {
 
   return {
     load: () => ({ running, waiting: queue.length }),
-    enter(signal, { patience = limits.patience, preferred = false } = {}) {
+    enter(signal, { patience = limits.patience, preferred = false, holder } = {}) {
       if (signal?.aborted) return Promise.reject(abortedError());
       if (hasPlace(preferred)) {
         running += 1;
         return Promise.resolve(place());
       }
-      if (queue.length >= limits.waiting - (preferred ? 0 : kept))
-        return Promise.reject(new DataError('unavailable', 'Too many queries are waiting; retry in a moment.'));
+      const isFull = queue.length >= limits.waiting - (preferred ? 0 : kept);
+      if (isFull && !makePlace(holder, preferred)) return Promise.reject(tooMany());
       return new Promise((resolve, reject) => {
-        const waiter = { admit: () => settle(() => resolve(place())), preferred };
-        const drop = (error: DataError) => {
-          const index = queue.indexOf(waiter);
-          if (index >= 0) queue.splice(index, 1);
-          settle(() => reject(error));
+        const waiter: Waiter = {
+          preferred,
+          holder,
+          admit: () => settle(() => resolve(place())),
+          drop: (error) => settle(() => reject(error)),
         };
-        const onAbort = () => drop(abortedError());
+        const onAbort = () => waiter.drop(abortedError());
         const timer = setTimeout(
-          () => drop(new DataError('unavailable', 'The query waited too long in the queue; retry in a moment.')),
+          () => waiter.drop(new DataError('unavailable', 'The query waited too long in the queue; retry in a moment.')),
           patience,
         );
         const settle = (finish: () => void) => {
+          remove(waiter);
           clearTimeout(timer);
           signal?.removeEventListener('abort', onAbort);
           finish();
@@ -84,6 +117,8 @@ export function createQueryQueue(limits: QueueLimits): QueryQueue {
     },
   };
 }
+
+const tooMany = () => new DataError('unavailable', 'Too many queries are waiting; retry in a moment.');
 
 /** Error for a query that its client aborted. */
 export function abortedError(): DataError {

@@ -135,10 +135,10 @@ export class SqlProcess implements SqlRunner {
   }
 
   /** Runs a statement; when its tables are made for the first time, again afterwards. */
-  async #runUntil(deadline: number, { query, keyed }: SqlCall, signal: AbortSignal): Promise<SqlOutcome> {
+  async #runUntil(deadline: number, { query, caller, keyed }: SqlCall, signal: AbortSignal): Promise<SqlOutcome> {
     const left = () => deadline - performance.now();
     for (;;) {
-      const leave = await this.#queue.enter(signal, { patience: left(), preferred: keyed });
+      const leave = await this.#queue.enter(signal, { patience: left(), preferred: keyed, holder: caller });
       let lacking: string[];
       try {
         const outcome = await this.#ask(query, left(), signal);

@@ -7,10 +7,13 @@ import { PREVIEWS_A_DAY } from '../../api/access/previews.ts';
 import { SQL_SECONDS } from '../../api/access/sql.ts';
 import { KEYS_A_DAY, MAILS_A_DAY } from '../../api/accounts/accounts.ts';
 import { STREAMS } from '../../api/channels/mcp/listen.ts';
+import { DOWNLOADS } from '../../api/channels/static/documents.ts';
 import { TURNS } from '../../api/channels/static/page-rows.ts';
+import { LOWEST_RATE, TEXTS } from '../../api/http/streams.ts';
 import { ATTEMPTS } from '../../api/owners/parts.ts';
 import { REPORTS } from '../../api/owners/requests.ts';
 import { LARGE_ANSWERS_A_DAY } from '../../api/payments/idempotency.ts';
+import { KEPT_MOMENTS } from '../../data/duckdb/moments.ts';
 import { SUBSCRIPTIONS } from '../../data/model/subscriptions.ts';
 import { DEFAULT_LIMITS } from '../../data/plan/limits.ts';
 import { KEPT, WAITING } from '../../data/sql/process.ts';
@@ -37,6 +40,24 @@ const ROWS: [string, string, string, string][] = [
     `at most ${Math.max(running, 3)} run, ${waiting} wait`,
     `${patience / 1000} s waiting, ${statement / 1000} s running`,
     `${kept} of each kept for callers with a key, who go first`,
+  ],
+  [
+    'earlier states (`as_of`) that are built',
+    `one for a dataset, ${waiting} wait; the last ${KEPT_MOMENTS} stay`,
+    `${patience / 1000} s waiting`,
+    `${kept} that waits kept for callers with a key, who go first`,
+  ],
+  [
+    'texts that are generated (`llms-full.txt`)',
+    `${TEXTS.all}; 1 of a caller`,
+    `while ${LOWEST_RATE / 1000} kB a second are read`,
+    `${TEXTS.kept} kept for callers with a key`,
+  ],
+  [
+    'downloads of exports',
+    `${DOWNLOADS.of_address} of an address`,
+    `while ${LOWEST_RATE / 1000} kB a second are read`,
+    'an address',
   ],
   [
     'statements of SQL',

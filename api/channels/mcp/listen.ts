@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createMcpHandler, type Server, type ServerEventBus } from '@modelcontextprotocol/server';
 import { getChanges } from '../../../data/queries/changes.ts';
 import { type Release, releaseTag } from '../../../data/releases/release.ts';
+import { ANONYMOUS, holderOf } from '../../access/caller.ts';
 import { ApiError, errorBody } from '../../contract/errors.ts';
 import { resourceAt } from './resources.ts';
 import type { Session } from './session.ts';
@@ -68,12 +69,11 @@ function leave(stream: Stream): void {
   stream.end();
 }
 
-/** Who holds a stream: child keys and tokens count as their key. */
-async function holderOf({ gate, request }: Session): Promise<Pick<Stream, 'caller' | 'keyed'>> {
+/** Who holds a stream. */
+async function placeOf({ gate, request }: Session): Promise<Pick<Stream, 'caller' | 'keyed'>> {
   const { credential, address } = request.visitor;
   const caller = credential && (await gate.identify(credential));
-  if (!caller) return { caller: address, keyed: false };
-  return { caller: caller.kind === 'key' ? `key ${caller.id}` : caller.kind, keyed: true };
+  return { caller: holderOf(caller ?? ANONYMOUS, address), keyed: caller !== null };
 }
 
 /** The refusal as an error of the protocol, whose data has the time after which the client may try again. */
@@ -171,7 +171,7 @@ export async function listen(
   server: () => Server,
 ): Promise<Response> {
   const followed = await followedOf(session, message);
-  const stream: Stream = { ...(await holderOf(session)), end: () => void handler.close() };
+  const stream: Stream = { ...(await placeOf(session)), end: () => void handler.close() };
   let isOpen = false;
   const bus: ServerEventBus = {
     publish: () => {},

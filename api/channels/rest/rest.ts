@@ -2,6 +2,7 @@
 
 import { FORMATS } from '../../../data/input/formats.ts';
 import { derive } from '../../../packs/define/derive.ts';
+import { type Caller, holderOf } from '../../access/caller.ts';
 import { ApiError, toApiError } from '../../contract/errors.ts';
 import type { Context, Format, Operation, RenderedFile, Result, Validators } from '../../contract/operation.ts';
 import { fileHeaders } from '../../discovery/hosting.ts';
@@ -230,7 +231,8 @@ async function reply(deps: RestDeps, call: RestCall, outcome: Outcome<RestAnswer
     outcome.done();
     return { status: 304, headers, body: null };
   }
-  if (!inMemory && !isPieces(body)) return streamedReply(deps, call, { result, body, headers, done: outcome.done });
+  const { caller, done } = outcome;
+  if (!inMemory && !isPieces(body)) return streamedReply(deps, call, { result, body, headers, caller, done });
   outcome.done();
   return compressReply({ status: result.status ?? 200, headers, body }, call.request.header('accept-encoding'));
 }
@@ -239,6 +241,7 @@ interface Streamed {
   result: Result<unknown>;
   body: AsyncIterable<string>;
   headers: Headers;
+  caller: Caller;
   done: () => void;
 }
 
@@ -246,7 +249,7 @@ interface Streamed {
 async function streamedReply(
   { gate, root, streams, report }: RestDeps,
   call: RestCall,
-  { result, body, headers, done }: Streamed,
+  { result, body, headers, caller, done }: Streamed,
 ): Promise<Reply> {
   if (call.head) return { status: 200, headers, body: closeStream(body, done) };
   const accepts = call.request.header('accept-encoding');
@@ -256,7 +259,7 @@ async function streamedReply(
       done();
       return { status: 200, headers: { ...headers, ...file.headers }, body: file.body };
     }
-    const release = streams.open(call.address, done);
+    const release = streams.open(holderOf(caller, call.address), caller.kind !== 'anonymous', done);
     const fault = (error: unknown) => call.signal.aborted || report(error, call.request_id);
     return await compressReply({ status: 200, headers, body: streamOf(body, release, fault) }, accepts);
   } catch (error) {

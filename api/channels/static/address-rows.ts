@@ -44,7 +44,6 @@ export async function addressPage(
   file: { path: string; text?: string },
 ): Promise<string | null> {
   const { search } = new URL(request.http.req.url);
-  const { base_url } = gate;
   const leases = await Promise.resolve(gate.lease(dataset)).catch((error) => {
     if (toApiError(error).code === 'internal') throw error;
     return null;
@@ -56,11 +55,9 @@ export async function addressPage(
     const page = splitPage(file.text ?? (await readFile(file.path, 'utf8')));
     if (page === null) return null;
     const { model, before, after } = page;
-    const { now, http } = request;
-    const options = { now, base_url, visibility: 'public' as const, signal: http.req.raw.signal };
     const rows = await request
       .count('free')
-      .then(() => addressRows(release, model, search, options))
+      .then(() => addressRows(release, model, search, request.publicContext))
       .then((answer): ViewerRows => ({ ...answer, served: true }))
       .catch((error): ViewerRows => {
         const { code, message } = toApiError(error);

@@ -174,10 +174,14 @@ const storageHealth = ({ up, since, waiting }: FollowState) => ({
 
 type Snapshot = Exclude<Awaited<ReturnType<NonNullable<CallDeps['exports']>['open']>>, string>;
 
+/** Downloads of one address at a time, and seconds after which it may try another one. */
+export const DOWNLOADS = { of_address: 16, retry: 10 } as const;
+
 /** The links. Mount them before the table of operations, whose last route matches every path under /v1. */
-export const downloadTable = (gate: CallDeps): RouteTable => ({
-  routes: { 'GET /v1/:ds/export/:name': (request) => download(gate, request) },
-});
+export function downloadTable(gate: CallDeps): RouteTable {
+  const running = new Map<string, number>();
+  return { routes: { 'GET /v1/:ds/export/:name': (request) => download(gate, request, running) } };
+}
 
 /** Why a link is invalid; the suggested action is the same for all. */
 const REASONS = {
@@ -186,7 +190,8 @@ const REASONS = {
   gone: 'The release of this link is no longer available.',
 };
 
-async function download(gate: CallDeps, request: RouteRequest): Promise<Response> {
+/** `running`: downloads by address. */
+async function download(gate: CallDeps, request: RouteRequest, running: Map<string, number>): Promise<Response> {
   const { http: c, params, query, now } = request;
   const { ds, name } = params as { ds: string; name: string };
   const { expires = '', signature = '' } = query;
@@ -211,7 +216,19 @@ async function download(gate: CallDeps, request: RouteRequest): Promise<Response
   if (range !== null) headers['Content-Range'] = `bytes ${start}-${end}/${snapshot.bytes}`;
   const status = range === null ? 200 : 206;
   if (c.req.method === 'HEAD' || end < start) return new Response(null, { status, headers });
-  return new Response(await (await OpenFile.at(snapshot.path)).body(start, end), { status, headers });
+  const { address } = request.visitor;
+  const others = running.get(address) ?? 0;
+  if (others >= DOWNLOADS.of_address)
+    throw new ApiError('rate_limited', `Your address has ${others} downloads; read them to their end.`, {
+      retry_after_seconds: DOWNLOADS.retry,
+    });
+  const file = await OpenFile.at(snapshot.path, () => {
+    const left = running.get(address)! - 1;
+    if (left > 0) running.set(address, left);
+    else running.delete(address);
+  });
+  running.set(address, (running.get(address) ?? 0) + 1);
+  return new Response(await file.body(start, end), { status, headers });
 }
 
 function headersOf({ sha256, content_type, name, made_at }: Snapshot, tag: string): Headers {

@@ -78,21 +78,17 @@ export function pageRowsTable({ gate, root }: Deps): RouteTable {
       'GET /datasets/:ds/rows/csv': file('csv'),
       'GET /datasets/:ds/rows/json': file('json'),
       'GET /datasets/:ds/rows/geojson': file('geojson'),
-      'GET /datasets/:ds/points.json': bounded((release, request) => pointsAnswer(gate.base_url, release, request)),
+      'GET /datasets/:ds/points.json': bounded(pointsAnswer),
     },
   };
 }
-
-const optionsOf = (base_url: string, { now, http }: RouteRequest) => {
-  return { now, base_url, visibility: 'public' as const, signal: http.req.raw.signal };
-};
 
 /** The viewer of an address, which replaces that of the page. */
 async function tableAnswer({ gate, root }: Deps, release: Release, request: RouteRequest): Promise<RouteAnswer> {
   const path = join(root, 'datasets', release.pack.id, 'index.html');
   const page = splitPage(await readFile(path, 'utf8').catch(() => ''));
   if (page === null) throw await notFound(gate, request.path);
-  const rows = await addressRows(release, page.model, request.search, optionsOf(gate.base_url, request));
+  const rows = await addressRows(release, page.model, request.search, request.publicContext);
   const document = String(viewerHtml(page.model, request.search, { ...rows, served: true }));
   return { document, type: 'text/html; charset=utf-8', headers: versionOf(release) };
 }
@@ -172,7 +168,7 @@ async function rowsFile(
   format: keyof typeof WRITERS,
 ): Promise<RouteAnswer> {
   const { pack, engine } = release;
-  const options = optionsOf(base_url, request);
+  const options = request.publicContext;
   const { where, sort, columns } = viewPlan(release, request.search, request.now);
   const fields = format === 'geojson' ? [...new Set([...columns, pointOf(pack).name])] : columns;
   const { ordinals, total } = await engine.search({ where, sort, after: null, limit: MOST_ROWS, total: true }, options);
@@ -199,13 +195,13 @@ function pointOf(pack: Pack): Attribute {
 }
 
 /** Points of an address in a box of the map: single ones with names if they are few, else clusters. */
-async function pointsAnswer(base_url: string, release: Release, request: RouteRequest): Promise<RouteAnswer> {
+async function pointsAnswer(release: Release, request: RouteRequest): Promise<RouteAnswer> {
   const { pack, engine } = release;
   const point = pointOf(pack);
   const query = new URLSearchParams(request.search);
   const area = parseBox(query.get('box') ?? '-180,-90,180,90', { ...pack, attributes: [point] });
   query.delete('box');
-  const options = optionsOf(base_url, request);
+  const options = request.publicContext;
   const { where: selected, sort } = viewPlan(release, query.toString(), request.now);
   const where = [...selected, area];
   const { ordinals, total } = await engine.search({ where, sort, after: null, limit: NAMED, total: true }, options);

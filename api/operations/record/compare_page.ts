@@ -96,8 +96,8 @@ async function candidatesOf(text: string, ordinals: readonly number[], ctx: Cont
   const order = text === '' ? (prominence === null ? {} : { sort: `-${prominence}` }) : { q: text, sort: 'relevance' };
   const limit = String(CANDIDATES + MOST);
   try {
-    const { now, base_url, signal } = ctx;
-    const open = { now, base_url, signal, visibility: 'public' as const, admin: false };
+    const { now, base_url, signal, holder } = ctx;
+    const open = { now, base_url, signal, holder, visibility: 'public' as const, admin: false };
     const { list } = await search(release, searchParameters.parse({ ...order, limit }, pack), open);
     const records = await pageRecords(list, open);
     return records.map(({ slug, name, attributes }) => ({

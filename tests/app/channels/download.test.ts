@@ -1,10 +1,11 @@
 // Snapshot files behind signed links: who gets one, what a link returns, when it expires.
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { paths } from '../../../data/model/layout.ts';
-import { appOfAll, NOW } from '../../support/app.ts';
+import { appOfAll, NOW, testApp } from '../../support/app.ts';
+import { scratchOfAll } from '../../support/night-pack.ts';
 import { verifies } from '../../support/verifies.ts';
 
 verifies('export.get', 'shape.export', 'shape.export-link');
@@ -79,6 +80,24 @@ describe('an export', () => {
     for (const wrong of ['xml', 'md', 'json', ''])
       expect((await app.json(`/v1/tools/export?format=${wrong}`, { admin: true })).status).toBe(422);
   });
+});
+
+test('an address has 16 downloads of an export at a time', async () => {
+  const path = join(scratchOfAll(), 'large.csv');
+  writeFileSync(path, 'x'.repeat(2 ** 20));
+  const file = { path, name: 'large.csv', bytes: 2 ** 20, sha256: 'a', content_type: 'text/csv', made_at: NOW };
+  const exports = { open: async () => file, link: () => ({ path: '/', expires_at: NOW }) };
+  const served = await testApp({ records: 3, gate: { exports } });
+  const ask = (address: string) => served.ask('/v1/tools/export/large.csv', { address });
+  const open = await Promise.all(Array.from({ length: 16 }, () => ask('2001:db8::1')));
+  const refused = await ask('2001:db8::1');
+  expect([refused.status, refused.headers.get('retry-after'), open.at(-1)!.status]).toEqual([429, '10', 200]);
+  expect((await ask('2001:db8:1::1')).status).toBe(200);
+  await open[0]!.arrayBuffer();
+  await open[1]!.body!.cancel();
+  expect([(await ask('2001:db8::1')).status, (await ask('2001:db8::1')).status]).toEqual([200, 200]);
+  expect((await ask('2001:db8::1')).status).toBe(429);
+  await served.close();
 });
 
 describe('a link', () => {
