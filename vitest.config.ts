@@ -28,11 +28,11 @@ const LONG_FILES = {
     'tests/app/night/{dirty-csv,pack-from-nights}.test.ts',
     'tests/app/queries/{differential-analysis,engines}.test.ts',
     'tests/app/records/past.test.ts',
-    'tests/app/sql/{absent,hostile,wide}.test.ts',
+    'tests/app/sql/{absent,hostile}.test.ts',
     'tests/app/static/{bulk-files,overlay-build}.test.ts',
   ],
   process: [
-    'tests/process/{bench,daemon,fleet-faults,fleet-versions,free-answers,owners-channels,server,sql}.test.ts',
+    'tests/process/{bench,daemon,fleet-faults,fleet-versions,free-answers,owners-channels,server,sql,wide}.test.ts',
     'tests/process/x402/kill.test.ts',
   ],
   browser: ['tests/browser/site.test.ts'],

@@ -29,7 +29,7 @@ export function scratch(): string {
 export function scratchOfAll(): string {
   const folder = mkdtempSync(join(tmpdir(), 'night-'));
   // A child process of a killed service may still be writing.
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 }), 300_000);
   return folder;
 }
 

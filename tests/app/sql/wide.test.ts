@@ -1,5 +1,5 @@
 // Tables of a dataset with 120 attributes are made with default settings, for callers without and with a plan, and what
-// cannot be made says so once. 500 records; `npm run test:long` takes 20,000.
+// cannot be made says so once. tests/process/wide.test.ts has more records, and the other channels.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { datasetNight } from '../../../build/night/dataset.ts';
@@ -8,11 +8,10 @@ import { currentRelease, readManifest } from '../../../data/model/manifest.ts';
 import { type MakeTables, makeTables } from '../../../data/sql/make-tables.ts';
 import { SqlProcess } from '../../../data/sql/process.ts';
 import { sqlSource, type Tier } from '../../../data/sql/tables.ts';
-import { LONG } from '../../support/draws.ts';
 import { scratch, still } from '../../support/night-pack.ts';
 import { WIDE, widePack } from '../../support/wide-stage.ts';
 
-const SIZE = LONG ? WIDE : { ...WIDE, records: 500 };
+const SIZE = { ...WIDE, records: 500 };
 
 test('all columns of a wide dataset can be queried', { timeout: 1_800_000 }, async () => {
   const folder = scratch();
