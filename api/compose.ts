@@ -1,13 +1,12 @@
 // The composition root: builds the application from settings. The service, the tests and the bench use it.
 
-import { childEngines } from '../data/duckdb/engines.ts';
+import { remoteEngines } from '../data/duckdb/engines.ts';
 import { sealedCursors } from '../data/input/cursor.ts';
 import { ChildCalls } from '../data/model/child-calls.ts';
 import { codeFingerprint } from '../data/model/code.ts';
 import { KEPT_RELEASES, paths } from '../data/model/layout.ts';
 import { tracing } from '../data/model/tracing.ts';
 import type { ObjectStorage } from '../data/objects/objects.ts';
-import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { exportLinks } from '../data/releases/export.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
 import { type NightReader, openNightReader, registerProgress } from '../data/releases/night-state.ts';
@@ -246,7 +245,7 @@ export function openDuckdb({
   return {
     questions,
     /** Null: engines of this process. */
-    engines: questions && childEngines(questions, DEFAULT_LIMITS),
+    engines: questions && remoteEngines(questions),
     sql: sql_memory == null ? null : new SqlProcess({ folder: paths.sql(dataDir), memory: sql_memory, make, log }),
   };
 }

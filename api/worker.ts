@@ -16,8 +16,6 @@ import { ApiServer, type ThreadParts } from './serve.ts';
 export interface SharedMemory {
   /** Counters of the rate limits. */
   counters: SharedArrayBuffer;
-  /** Load of the engines. */
-  load: SharedArrayBuffer;
   /** Connections in use by thread. */
   connections: SharedArrayBuffer;
 }
@@ -75,7 +73,7 @@ function partsOf(
   return {
     shared: {
       releases: {
-        engines: remoteEngines(calls, new Int32Array(memory.load)),
+        engines: remoteEngines(calls),
         indexContent: (file) => sharedContent(calls, collected, file),
       },
       sql: config.SQL === '1' ? remoteSql(calls) : null,

@@ -5,11 +5,10 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MessageChannel } from 'node:worker_threads';
 import type { Config } from '../config.ts';
-import { LOAD_BYTES, localEngines, SharedEngines } from '../data/duckdb/engines.ts';
+import type { EngineCalls } from '../data/duckdb/engines.ts';
 import { startThread } from '../data/model/program.ts';
 import { type Offered, offerCalls, ThreadCalls } from '../data/model/thread-calls.ts';
 import { storageOf } from '../data/objects/open.ts';
-import { DEFAULT_LIMITS } from '../data/plan/limits.ts';
 import { type Follower, openFollower } from '../data/releases/follow.ts';
 import type { SqlCall } from '../data/sql/process.ts';
 import type { SqlSource, Tier } from '../data/sql/tables.ts';
@@ -98,6 +97,39 @@ async function readShared(file: string): Promise<SharedArrayBuffer | null> {
   }
 }
 
+/** The calls of one thread to the host of engines, and `end`, which closes what the thread has open there. */
+function forwardEngineCalls(host: EngineCalls): { offered: Offered; end(): Promise<void> } {
+  const open = new Set<unknown>();
+  let ended = false;
+  const forward =
+    (name: string): Offered[string] =>
+    (args, signal) =>
+      host.call(name, args, signal);
+  const close = async (id: unknown) => {
+    open.delete(id);
+    await host.call('close', [id]);
+  };
+  const opening =
+    (name: string): Offered[string] =>
+    async (args, signal) => {
+      const id = await host.call(name, args, signal);
+      open.add(id);
+      if (ended) await close(id);
+      return id;
+    };
+  return {
+    offered: {
+      ...{ open: opening('open'), overlay: opening('overlay') },
+      ...{ query: forward('query'), load: forward('load'), close: ([id]) => close(id) },
+    },
+    // Views before the engines they came from.
+    end: async () => {
+      ended = true;
+      for (const id of [...open].reverse()) await close(id);
+    },
+  };
+}
+
 /** What all threads share. */
 interface Shared {
   config: Config;
@@ -109,7 +141,6 @@ interface Shared {
   /** By dataset. */
   packs: Map<string, Pack>;
   follower: Follower | null;
-  engines: SharedEngines;
   duckdb: ReturnType<typeof openDuckdb>;
   files: SharedFiles;
   memory: SharedMemory;
@@ -182,12 +213,13 @@ class ApiThread {
   }
 
   #spawn() {
-    const { config, credentials, store, follower, engines, files, memory } = this.#shared;
-    const { sql } = this.#shared.duckdb;
+    const { config, credentials, store, follower, files, memory } = this.#shared;
+    // A service has a process of questions (settingsOf).
+    const { questions, sql } = this.#shared.duckdb;
     const calls = new MessageChannel();
     const control = new MessageChannel();
     const writerPort = store.writer?.connect?.() ?? null;
-    const [engineCalls, fileCalls] = [engines.forThread(), files.forThread()];
+    const [engineCalls, fileCalls] = [forwardEngineCalls(questions!), files.forThread()];
     const statements: Offered = {
       sql: ([call], signal) => sql?.run(call as SqlCall, signal),
       followSql: ([tier, sources]) => sql?.follow(tier as Tier, sources as SqlSource[]),
@@ -249,7 +281,6 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
   const duckdb = openDuckdb(settings);
   const memory = {
     counters: counterMemory(),
-    load: new SharedArrayBuffer(LOAD_BYTES),
     connections: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * config.WORKERS),
   };
   return {
@@ -258,7 +289,6 @@ async function openShared(config: Config, credentials: NodeJS.ProcessEnv, log: L
       ? openFollower({ storage, store, dataDir, keep: config.RELEASES_KEEP, datasets, log: log.info, now })
       : null,
     duckdb,
-    engines: new SharedEngines(duckdb.engines ?? localEngines(DEFAULT_LIMITS), packs, new Int32Array(memory.load)),
     files: new SharedFiles(),
   };
 }

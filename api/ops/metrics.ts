@@ -14,7 +14,7 @@ import type { CallMetric } from '../gate/context.ts';
 /** State that is read when the metrics are collected. */
 export interface ProcessState {
   /** Queries that run in the engines, or wait for them. */
-  queue: { running: number; waiting: number };
+  queue: () => Promise<{ running: number; waiting: number }>;
   /** Ids of all datasets. */
   packs: string[];
   datasets: { dataset: string; release: string; records: number; collected: Date }[];
@@ -308,9 +308,10 @@ export function openMetrics(standing: () => ProcessState): Metrics {
         await fill((labels, value) => this.set(labels, value), standing());
       },
     });
-  gauge('register_queries', (set, { queue }) => {
-    set({ state: 'running' }, queue.running);
-    set({ state: 'waiting' }, queue.waiting);
+  gauge('register_queries', async (set, { queue }) => {
+    const { running, waiting } = await queue();
+    set({ state: 'running' }, running);
+    set({ state: 'waiting' }, waiting);
   });
   gauge('register_release_records', (set, now) => {
     for (const { dataset, release, records } of now.datasets) set({ dataset, release }, records);

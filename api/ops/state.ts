@@ -26,7 +26,7 @@ export function processState(
 ): ProcessState {
   const open = [...register.packs.keys()].flatMap((dataset) => register.current(dataset) ?? []);
   return {
-    queue: register.load(),
+    queue: () => register.load(),
     packs: [...register.packs.keys()],
     datasets: open.map(({ pack, manifest: { release, records, last_collection } }) => ({
       dataset: pack.id,

@@ -1,7 +1,6 @@
 // Releases as static files show them: without opted-out records, and with the edits that the release contains.
 import { duckMemory } from '../../data/duckdb/duck.ts';
-import { localEngines } from '../../data/duckdb/engines.ts';
-import { lazyEngine } from '../../data/duckdb/lazy-engine.ts';
+import { lazyEngine, localEngines } from '../../data/duckdb/engines.ts';
 import { paths } from '../../data/model/layout.ts';
 import { readManifest } from '../../data/model/manifest.ts';
 import { DEFAULT_LIMITS, type EngineLimits } from '../../data/plan/limits.ts';
@@ -28,7 +27,7 @@ const limits = (): EngineLimits => ({
 export async function sleepingRelease(dataDir: string, pack: Pack, id: string, overlay: Overlay): Promise<Release> {
   const folder = paths.release(dataDir, pack.id, id);
   const open = async () => (await openRelease(dataDir, pack, id, { engines: localEngines(limits()) })).engine;
-  const base = { pack, manifest: await readManifest(folder), folder, engine: lazyEngine(open, null) };
+  const base = { pack, manifest: await readManifest(folder), folder, engine: lazyEngine(open) };
   // Files contain edits when a release does: until then, `edits.json` lists them (contract section 5, "Overlay").
   const { release, problem } = await applyOverlay(base, removalsOf(overlay));
   if (problem === null) return release;

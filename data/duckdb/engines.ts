@@ -1,230 +1,198 @@
-// The DuckDB engines of a process: opened in this thread, or in another thread or process.
+// The DuckDB engines of a program. A host has them, which is a child process or this thread; callers open, query and close
+// them there by calls.
+import { randomUUID } from 'node:crypto';
+import { loadPack } from '../../packs/define/load.ts';
 import type { Pack } from '../../packs/define/model.ts';
-import type { Manifest } from '../model/layout.ts';
+import { DataError } from '../model/errors.ts';
 import { readManifest } from '../model/manifest.ts';
-import type { Offered } from '../model/thread-calls.ts';
+import type { Offered, ThreadCalls } from '../model/thread-calls.ts';
 import { trace } from '../model/tracing.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
 import type { EngineLimits } from '../plan/limits.ts';
 import type { Engine, QueryOptions } from '../plan/plan.ts';
-import { createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
+import { abortedError, createQueryQueue, type QueryQueue } from '../plan/query-queue.ts';
 import { openEngine } from './engine.ts';
-import { type EngineQuery, PLANLESS, QUERIES } from './lazy-engine.ts';
 
 /** A release as an engine opens it. `indexed`: it has a packed index, so that fewer tables are loaded. */
 export interface EngineSource {
   pack: Pack;
   /** Absolute path of the release folder. */
   folder: string;
-  manifest: Manifest;
   indexed: boolean;
 }
 
-export interface Engines {
-  open(source: EngineSource): Promise<Engine>;
-  /** Queries that run and wait now. */
-  load(): ReturnType<QueryQueue['load']>;
+/** An engine that loads its release with the first query, so that a release can be served before that. */
+export interface LazyEngine extends Engine {
+  /** Loads the release. Throws when it is damaged, as every query does then. */
+  ready(): Promise<void>;
 }
+
+export interface Engines {
+  open(source: EngineSource): LazyEngine;
+  /** Queries that run and wait now. */
+  load(): Promise<ReturnType<QueryQueue['load']>>;
+}
+
+type EngineQuery = Exclude<keyof Engine, 'text' | 'spellings' | 'withOverlay' | 'close'>;
+
+/** The methods of an engine that answer a query. */
+const QUERIES = [
+  'search',
+  'facets',
+  'similar',
+  'stats',
+  'timeseries',
+  'spread',
+  'origins',
+  'resolve',
+  'matching',
+  'bodies',
+  'heads',
+  'facts',
+  'past',
+  'openItems',
+  'review',
+  'changelog',
+  'changes',
+] as const satisfies readonly EngineQuery[];
+
+/** The query that has options, but no plan. */
+const PLANLESS = 'origins' satisfies EngineQuery;
+
+// Type error when QUERIES lacks a method of the interface.
+const _complete: Exclude<EngineQuery, (typeof QUERIES)[number]> extends never ? true : never = true;
+void _complete;
+
+/** Calls of the functions of a host. */
+export type EngineCalls = Pick<ThreadCalls, 'call'>;
 
 /** Engines in this thread, with one queue. */
 export function localEngines(limits: EngineLimits): Engines {
   const queue = createQueryQueue(limits);
   return {
-    open: ({ folder, pack, manifest, indexed }) => openEngine(folder, pack, manifest, limits, queue, indexed),
-    load: queue.load,
+    open: ({ pack, folder, indexed }) =>
+      lazyEngine(async () => openEngine(folder, pack, await readManifest(folder), limits, queue, indexed)),
+    load: async () => queue.load(),
   };
 }
 
-/** Places of the shared figures of the queue. */
-const LOAD = { running: 0, waiting: 1 } as const;
-/** Bytes of shared memory for the figures of the queue. */
-export const LOAD_BYTES = 8;
-
-/** Calls to a thread or process that offers the functions of `SharedEngines`. */
-export interface EngineCalls {
-  call<T>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T>;
-  /** Changes when a process ended, and with it what was open there; absent: never. */
-  readonly generation?: number;
+/** An engine in this thread that is opened with the first query. */
+export function lazyEngine(open: () => Promise<Engine>): LazyEngine {
+  const functions = engineFunctions(open);
+  const call = async (name: string, args: readonly unknown[], signal = new AbortController().signal) =>
+    functions[name]!(args, signal);
+  const calls = { call: call as EngineCalls['call'] };
+  return remoteEngine(calls, () => calls.call('open', []));
 }
 
-/** Engines of the thread at the other end of a port; `load`: its figures in shared memory. */
-export function remoteEngines(calls: EngineCalls, load: Int32Array): Engines {
+/** Engines of the host that `calls` reach. */
+export const remoteEngines = (calls: EngineCalls): Engines => ({
+  // A pack has functions, so the host loads it from its folder.
+  open: ({ pack, folder, indexed }) => remoteEngine(calls, () => calls.call('open', [pack.folder, folder, indexed])),
+  load: () => calls.call('load', []),
+});
+
+/** The functions of a host of engines, with one queue. */
+export function hostedEngines(limits: EngineLimits): Offered {
+  const queue = createQueryQueue(limits);
+  const open = async ([pack, folder, indexed]: readonly unknown[]) => {
+    const [loaded, manifest] = await Promise.all([loadPack(pack as string), readManifest(folder as string)]);
+    return openEngine(folder as string, loaded, manifest, limits, queue, indexed as boolean);
+  };
+  return { ...engineFunctions(open), load: queue.load };
+}
+
+/** The functions that `remoteEngine` calls. A release that several callers have open is loaded once. */
+function engineFunctions(load: (source: readonly unknown[]) => Promise<Engine>): Offered {
+  const releases = new Map<string, { engine: Promise<Engine>; users: number }>();
+  const opened = new Map<unknown, { engine: Engine; close(): Promise<void> }>();
+  const add = (engine: Engine, close: () => Promise<void>) => {
+    // Unique over all processes that a caller may reach one after the other.
+    const id = randomUUID();
+    opened.set(id, { engine, close });
+    return id;
+  };
   return {
-    open: async ({ pack, folder, indexed }) =>
-      remoteEngine(calls, () => calls.call('open', [pack.id, folder, indexed])),
-    load: () => ({ running: Atomics.load(load, LOAD.running), waiting: Atomics.load(load, LOAD.waiting) }),
-  };
-}
-
-/** Engines of a child process, with one queue there; after its end they are opened again. */
-export function childEngines(calls: EngineCalls, { running: most }: EngineLimits): Engines {
-  let queries = 0;
-  const counted: EngineCalls = {
-    async call(name, args, signal) {
-      queries += 1;
-      try {
-        return await calls.call(name, args, signal);
-      } finally {
-        queries -= 1;
+    open: async (source) => {
+      const key = JSON.stringify(source);
+      let release = releases.get(key);
+      if (release === undefined) {
+        release = { engine: load(source), users: 0 };
+        releases.set(key, release);
+        release.engine.catch(() => releases.delete(key));
       }
+      const shared = release;
+      shared.users += 1;
+      return add(await shared.engine, async () => {
+        shared.users -= 1;
+        if (shared.users > 0) return;
+        releases.delete(key);
+        await (await shared.engine).close();
+      });
     },
-    get generation() {
-      return calls.generation ?? 0;
+    query: ([id, query, plan, visibility, holder], signal) => {
+      const options = { signal, visibility, holder } as QueryOptions;
+      const name = query as EngineQuery;
+      const engine = opened.get(id)?.engine;
+      return name === PLANLESS ? engine?.[name](options) : engine?.[name](plan as never, options);
     },
-  };
-  return {
-    async open({ pack, folder, indexed }) {
-      const opening = () => calls.call<number>('open', [withoutFunctions(pack), folder, indexed]);
-      const engine = remoteEngine(counted, opening);
-      // As for an engine in this thread: a damaged release is an error now.
-      await engine.resolve(['']);
-      return engine;
+    overlay: ([id, overlay]) => {
+      const view = opened.get(id)?.engine.withOverlay(overlay as AppliedOverlay);
+      return view && add(view, () => view.close());
     },
-    load: () => ({ running: Math.min(queries, most), waiting: Math.max(0, queries - most) }),
+    close: async ([id]) => {
+      const closing = opened.get(id);
+      opened.delete(id);
+      await closing?.close();
+    },
   };
 }
 
 const DUCKDB_SPAN = { 'db.system.name': 'duckdb' };
 
-/** A pack as a message carries it: the functions of collectors stay here. */
-function withoutFunctions(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutFunctions);
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const members = Object.entries(value).filter(([, member]) => typeof member !== 'function');
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutFunctions(member)]));
-}
-
-/** Closing an engine that could not be opened, or whose thread has ended, is no error. */
-function remoteEngine(calls: EngineCalls, open: () => Promise<number>): Engine {
-  let opened: { generation: number | undefined; id: Promise<number> } | null = null;
-  const id = () => {
-    if (opened === null || opened.generation !== calls.generation) {
-      const opening = { generation: calls.generation, id: open() };
-      opened = opening;
-      opening.id.catch(() => {
-        if (opened === opening) opened = null;
+/** An engine that a host opens with the first query, and again after the host ended. */
+function remoteEngine(calls: EngineCalls, open: () => Promise<string>): LazyEngine {
+  let opened: Promise<string> | null = null;
+  let closed = false;
+  const opening = () => {
+    if (closed) return Promise.reject(abortedError());
+    if (opened === null) {
+      const begun = open();
+      opened = begun;
+      // A damaged release stays an error.
+      begun.catch((error) => {
+        if (error instanceof DataError && opened === begun) opened = null;
       });
     }
-    return opened.id;
+    return opened;
+  };
+  const call = async <T>(name: string, args: readonly unknown[], signal?: AbortSignal): Promise<T> => {
+    for (;;) {
+      const id = opening();
+      const answer = await calls.call<T | undefined>(name, [await id, ...args], signal);
+      if (answer !== undefined) return answer;
+      // The host does not have it: another one ended.
+      if (opened === id) opened = null;
+    }
   };
   const queries = QUERIES.map((name) => {
     // Callers pass their context as the options: only its signal, visibility and holder cross.
-    const ask = async (...args: unknown[]) => {
+    const query = async (...args: unknown[]) => {
       const [plan, options] = name === PLANLESS ? [null, args[0]] : args;
       const { signal, visibility, holder } = (options ?? {}) as QueryOptions;
-      const opened = await id();
-      return trace('DuckDB', DUCKDB_SPAN, () => calls.call('query', [opened, name, plan, visibility, holder], signal));
+      await opening();
+      return trace('DuckDB', DUCKDB_SPAN, () => call('query', [name, plan, visibility, holder], signal));
     };
-    return [name, ask];
+    return [name, query];
   });
   return {
     ...(Object.fromEntries(queries) as Pick<Engine, EngineQuery>),
-    withOverlay: (overlay) => remoteEngine(calls, async () => calls.call('overlay', [await id(), overlay])),
+    withOverlay: (overlay) => remoteEngine(calls, () => call('overlay', [overlay])),
+    ready: async () => void (await opening()),
     async close() {
-      if (opened === null || opened.generation !== calls.generation) return;
-      await opened.id.then((open) => calls.call<void>('close', [open])).catch(() => {});
+      closed = true;
+      // Closing an engine that could not be opened, or whose host has ended, is no error.
+      await opened?.then((id) => calls.call<void>('close', [id])).catch(() => {});
     },
   };
-}
-
-/** A release that several threads have open. */
-interface SharedEngine {
-  engine: Promise<Engine>;
-  users: number;
-}
-
-/** The engines that the threads of a process share. */
-export class SharedEngines {
-  readonly #engines: Engines;
-  readonly #packs: ReadonlyMap<string, Pack>;
-  readonly #load: Int32Array;
-  readonly #byFolder = new Map<string, SharedEngine>();
-
-  /** `packs`: by dataset; later packs may be added to it. */
-  constructor(engines: Engines, packs: ReadonlyMap<string, Pack>, load: Int32Array) {
-    this.#engines = engines;
-    this.#packs = packs;
-    this.#load = load;
-  }
-
-  /** The functions of one thread (`offerCalls`), and `end`, which closes what the thread has open. */
-  forThread(): { offered: Offered; end(): Promise<void> } {
-    const open = new Map<number, { engine: Engine; close(): Promise<void> }>();
-    let next = 0;
-    let ended = false;
-    const add = (engine: Engine, close: () => Promise<void>) => {
-      open.set(next, { engine, close });
-      return next++;
-    };
-    const engineOf = (id: unknown) => open.get(id as number)!.engine;
-    const close = async (id: number) => {
-      const one = open.get(id);
-      open.delete(id);
-      await one?.close();
-    };
-    return {
-      offered: {
-        // A process is sent the pack, a thread its name.
-        open: async ([named, folder, indexed]) => {
-          const pack = typeof named === 'string' ? this.#packs.get(named)! : (named as Pack);
-          const shared = this.#share(pack, folder as string, indexed as boolean);
-          const leave = () => this.#leave(folder as string, shared);
-          const engine = await shared.engine;
-          if (!ended) return add(engine, leave);
-          // The thread ended meanwhile.
-          await leave();
-          return null;
-        },
-        query: ([id, name, plan, visibility, holder], signal) => {
-          const options = { signal, visibility, holder } as QueryOptions;
-          return this.#query(engineOf(id), name as EngineQuery, plan, options);
-        },
-        overlay: ([id, overlay]) => {
-          const view = engineOf(id).withOverlay(overlay as AppliedOverlay);
-          return add(view, () => view.close());
-        },
-        close: ([id]) => close(id as number),
-      },
-      // Views before the engines they came from.
-      end: async () => {
-        ended = true;
-        for (const id of [...open.keys()].reverse()) await close(id);
-      },
-    };
-  }
-
-  async #query(engine: Engine, name: EngineQuery, plan: unknown, options: QueryOptions): Promise<unknown> {
-    const answer = name === PLANLESS ? engine[name](options) : engine[name](plan as never, options);
-    this.#publishLoad();
-    try {
-      return await answer;
-    } finally {
-      this.#publishLoad();
-    }
-  }
-
-  #publishLoad(): void {
-    const { running, waiting } = this.#engines.load();
-    Atomics.store(this.#load, LOAD.running, running);
-    Atomics.store(this.#load, LOAD.waiting, waiting);
-  }
-
-  #share(pack: Pack, folder: string, indexed: boolean): SharedEngine {
-    let shared = this.#byFolder.get(folder);
-    if (shared === undefined) {
-      const engine = readManifest(folder).then((manifest) => this.#engines.open({ pack, folder, manifest, indexed }));
-      shared = { engine, users: 0 };
-      this.#byFolder.set(folder, shared);
-      engine.catch(() => this.#byFolder.delete(folder));
-    }
-    shared.users += 1;
-    return shared;
-  }
-
-  async #leave(folder: string, shared: SharedEngine): Promise<void> {
-    shared.users -= 1;
-    if (shared.users > 0) return;
-    if (this.#byFolder.get(folder) === shared) this.#byFolder.delete(folder);
-    await (await shared.engine).close();
-  }
 }

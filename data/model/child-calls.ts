@@ -31,15 +31,9 @@ type LogMessage = { log: string };
 export class ChildCalls {
   readonly #options: ChildOptions;
   #running: { child: ChildProcess; calls: ThreadCalls } | null = null;
-  #generation = 0;
 
   constructor(options: ChildOptions) {
     this.#options = options;
-  }
-
-  /** Changes when the child ends: what it had open is closed then. */
-  get generation(): number {
-    return this.#generation;
   }
 
   /** Calls a function of the child. Rejects with its error, and with `CallsEnded` when it ends before it answers. */
@@ -73,7 +67,6 @@ export class ChildCalls {
     const ended = () => {
       if (this.#running !== running) return;
       this.#running = null;
-      this.#generation += 1;
       this.#options.ended?.();
     };
     child.once('exit', ended);

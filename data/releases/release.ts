@@ -4,10 +4,10 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Engines, localEngines } from '../duckdb/engines.ts';
-import { lazyEngine } from '../duckdb/lazy-engine.ts';
 import { INDEX_FORMAT, newerFormat } from '../index/container.ts';
 import { withIndex } from '../index/indexed-engine.ts';
 import { PackedIndex } from '../index/packed-index.ts';
+import { DataError } from '../model/errors.ts';
 import { INDEX_FILE, INDEX_FOLDER, type Manifest, paths, RELEASE_FILES } from '../model/layout.ts';
 import { measureFile, readManifest } from '../model/manifest.ts';
 import type { AppliedOverlay } from '../plan/applied-overlay.ts';
@@ -60,6 +60,9 @@ async function checkFiles(folder: string, { files }: Manifest): Promise<void> {
   }
 }
 
+/** Milliseconds until DuckDB loads a release that has an index, so that a process listens sooner. */
+const GRACE = 1_000;
+
 /** How a release is opened. */
 export interface OpenOptions {
   /** The releases of a process should share them; absent: engines with the default limits. */
@@ -91,20 +94,23 @@ export async function openRelease(
   const tell = (message: string) => log(`${pack.id}: ${message}`);
   const content = await indexContent?.(join(folder, INDEX_FOLDER, INDEX_FILE));
   const index = openIndex(folder, pack, manifest, tell, content);
-  // The index answers most queries while DuckDB loads; without an index, opening waits for DuckDB.
-  const open = () => engines.open({ pack, folder, manifest, indexed: index !== null });
-  if (index === null) return { pack, manifest, folder, engine: acceptKeys(await open(), pack) };
+  const duckdb = engines.open({ pack, folder, indexed: index !== null });
+  if (index === null) {
+    await duckdb.ready();
+    return { pack, manifest, folder, engine: acceptKeys(duckdb, pack) };
+  }
+  // The index answers most queries while DuckDB loads.
   let loaded = false;
-  const duckdb = lazyEngine(async () => {
+  const load = async () => {
     try {
-      const engine = await open();
+      await duckdb.ready();
       loaded = true;
-      return engine;
     } catch (error) {
-      tell(`DuckDB cannot be opened: ${(error as Error).message}`);
-      throw error;
+      // Other errors are of a release that was closed, or a process that starts again.
+      if (!(error instanceof DataError)) tell(`DuckDB cannot be opened: ${(error as Error).message}`);
     }
-  });
+  };
+  setTimeout(load, GRACE).unref();
   return { pack, manifest, folder, engine: acceptKeys(withIndex(duckdb, index, tell), pack), warm: () => loaded };
 }
 

@@ -23,13 +23,12 @@ function hasMemory(): boolean {
 
 /** The functions of the process of questions. Each process loads only the modules that it needs. */
 async function questionFunctions(): Promise<Offered> {
-  const [{ localEngines, SharedEngines }, { DEFAULT_LIMITS }, { makeTables }] = await Promise.all([
+  const [{ hostedEngines }, { DEFAULT_LIMITS }, { makeTables }] = await Promise.all([
     import('../duckdb/engines.ts'),
     import('../plan/limits.ts'),
     import('./make-tables.ts'),
   ]);
-  const engines = new SharedEngines(localEngines(DEFAULT_LIMITS), new Map(), new Int32Array(2));
-  return { ...engines.forThread().offered, makeTables: (args) => makeTables(...(args as Parameters<MakeTables>)) };
+  return { ...hostedEngines(DEFAULT_LIMITS), makeTables: (args) => makeTables(...(args as Parameters<MakeTables>)) };
 }
 
 /** The functions of the process of statements, which ends when DuckDB may be damaged or no memory is left. */

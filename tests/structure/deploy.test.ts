@@ -210,7 +210,7 @@ describe('monitoring', () => {
 
   beforeAll(async () => {
     const { recordCall, text } = openMetrics(() => ({
-      queue: { running: 0, waiting: 0 },
+      queue: async () => ({ running: 0, waiting: 0 }),
       datasets: [],
       redis: true,
       storage: { up: true, waiting: {} },

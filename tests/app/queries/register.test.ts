@@ -258,5 +258,5 @@ test('close releases everything', async () => {
   await register.close();
   expect(await count(lease.release)).toBeNull();
   expect(await register.lease('tools')).toBeNull();
-  expect(register.load()).toEqual({ running: 0, waiting: 0 });
+  expect(await register.load()).toEqual({ running: 0, waiting: 0 });
 });

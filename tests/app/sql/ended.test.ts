@@ -1,16 +1,17 @@
 // Statements that end the process, wait or never stop: what their callers are told, and that others are not concerned.
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { openDuckdb } from '../../../api/compose.ts';
 import { paths } from '../../../data/model/layout.ts';
-import { currentRelease, readManifest } from '../../../data/model/manifest.ts';
+import { currentRelease } from '../../../data/model/manifest.ts';
 import { SqlStatements } from '../../../data/sql/engine.ts';
 import { makeTables } from '../../../data/sql/make-tables.ts';
 import { sqlSource } from '../../../data/sql/tables.ts';
 import { loadPack } from '../../../packs/define/load.ts';
 import { appOfAll } from '../../support/app.ts';
+import { openWorld } from '../../support/overlay-world.ts';
 
 const app = await appOfAll({ nights: true });
 const lines: string[] = [];
@@ -18,7 +19,7 @@ const settings = { dataDir: app.dataDir, question_process: true, sql_memory: 256
 const { engines, questions, sql } = openDuckdb({ ...settings, log: (line: string) => void lines.push(line) });
 const pack = await loadPack('tests/packs/harbours');
 const folder = paths.release(app.dataDir, 'harbours', (await currentRelease(app.dataDir, 'harbours'))!);
-const engine = await engines!.open({ pack, folder, manifest: await readManifest(folder), indexed: false });
+const engine = engines!.open({ pack, folder, indexed: false });
 afterAll(() => {
   sql!.close();
   questions!.kill();
@@ -40,7 +41,7 @@ test('a statement that ends the process is refused, and the questions of the reg
 }, async () => {
   expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
   const before = await engine.search(plan);
-  const generation = questions!.generation;
+  const { pid } = questions!.start().child;
   const outcome = await run(ENDS);
   expect(outcome).toMatchObject({ error: { code: 'invalid_sql' } });
   // Where the allocator refuses in time, DuckDB reports it, and the process goes on.
@@ -53,7 +54,7 @@ test('a statement that ends the process is refused, and the questions of the reg
   }
   expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
   expect(await engine.search(plan)).toEqual(before);
-  expect(questions!.generation).toBe(generation);
+  expect(questions!.start().child.pid).toBe(pid);
 });
 
 test('questions are answered again after the end of their process', { timeout: 240_000 }, async () => {
@@ -63,6 +64,21 @@ test('questions are answered again after the end of their process', { timeout: 2
     .poll(() => engine.stats({ where: [], attribute: 'depth', by: [], groups: 1 }).catch(() => null))
     .toEqual(before);
   expect(await run('SELECT count(*) > 0 FROM harbours')).toHaveProperty('answer');
+});
+
+test('the process answers as of a moment while an edit waits for its build', { timeout: 240_000 }, async () => {
+  const world = await openWorld(mkdtempSync(join(app.dataDir, 'edited-')), pack, '2026-11-20T00:00:00Z');
+  const [id] = (await world.records()).keys();
+  await world.say(id!, { depth: 99 }, '2026-11-21T00:00:00Z');
+  const { folder, applied } = world.release();
+  const edited = engines!.open({ pack, folder, indexed: true }).withOverlay(applied!);
+  const at = (time: string) =>
+    edited
+      .stats({ where: [{ kind: 'as_of', at: Date.parse(time) }], attribute: 'depth', by: [], groups: 1 })
+      .then(({ groups }) => groups[0]!.figures.max);
+  expect(await at('2026-11-22T00:00:00Z')).toBe(99);
+  expect(await at('2026-11-20T12:00:00Z')).toBeLessThan(99);
+  await world.close();
 });
 
 test('waiting counts: each statement is answered within its time, and a key goes first', {
