@@ -28,8 +28,9 @@ function fallbackOf(shape: Shape): string {
   for (let at = shape; ; ) {
     if (at instanceof z.ZodDefault) return at.def.defaultValue === null ? 'unset' : code(at.def.defaultValue);
     if (at instanceof z.ZodOptional || at instanceof z.ZodExactOptional) return 'unset';
-    if (!(at instanceof z.ZodNullable)) return 'required';
-    at = at.unwrap();
+    if (at instanceof z.ZodPipe) at = at.in;
+    else if (at instanceof z.ZodNullable) at = at.unwrap();
+    else return 'required';
   }
 }
 
@@ -121,7 +122,7 @@ export function packReference(): string {
     text,
     rows: distinct(rows.filter(({ path }) => section(path) === i)),
   }));
-  const source = PackShape.shape.sources.valueType;
+  const source = PackShape.shape.sources.in.valueType;
   const all = [...sections.slice(0, 2), ...declaredSections(source.shape.from), ...sections.slice(2)];
   return all.map(printed).join('\n');
 }

@@ -1,10 +1,11 @@
 // Checks the attributes in a pack: names, members of each type, examples, filter names.
-import type { Mistake } from './mistakes.ts';
-import { fromZod, quoteValue } from './mistakes.ts';
-import { type Attribute, DATED, type Value } from './model.ts';
+import type { z } from 'zod';
+import { fromZod, type Mistake, quoteValue } from './mistakes.ts';
+import { type Attribute, type AttributeType, DATED, type Value } from './model.ts';
 import { checkValue, NUMERIC, WORDY } from './schema.ts';
-import { type AttributeDraft, AttributeShape, membersAt } from './shape.ts';
+import { AttributeShape, membersAt } from './shape.ts';
 
+type Draft = z.output<typeof AttributeShape>;
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
 const NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
@@ -39,50 +40,35 @@ function nameRule(name: string, names: string[]): string | null {
   return group ? `a name outside '${group}', which is an attribute and cannot be a group` : null;
 }
 
-/** Members for some types only, and the message for other types. */
-const ONLY: {
-  member:
-    | 'unit'
-    | 'currency'
-    | 'values'
-    | 'range'
-    | 'round'
-    | 'jump'
-    | 'group_jump'
-    | 'tolerance'
-    | 'published_entries'
-    | 'vocabulary'
-    | 'better'
-    | 'key';
-  types: readonly string[];
-}[] = [
-  { member: 'unit', types: [...NUMERIC, 'geo'] },
-  { member: 'currency', types: ['price'] },
-  { member: 'values', types: ['enum'] },
-  { member: 'range', types: [...NUMERIC, ...DATED] },
-  { member: 'round', types: ['number', 'price'] },
-  { member: 'jump', types: NUMERIC },
-  { member: 'group_jump', types: NUMERIC },
-  { member: 'tolerance', types: NUMERIC },
-  { member: 'published_entries', types: ['strings'] },
-  { member: 'vocabulary', types: ['string', 'enum'] },
-  { member: 'better', types: NUMERIC },
-  { member: 'key', types: ['string', 'url', 'strings'] },
-];
+/** Members that only these types have. */
+const TYPES_OF_MEMBERS = {
+  unit: [...NUMERIC, 'geo'],
+  currency: ['price'],
+  values: ['enum'],
+  range: [...NUMERIC, ...DATED],
+  round: ['number', 'price'],
+  jump: NUMERIC,
+  group_jump: NUMERIC,
+  tolerance: NUMERIC,
+  published_entries: ['strings'],
+  vocabulary: ['string', 'enum'],
+  better: NUMERIC,
+  key: ['string', 'url', 'strings'],
+} satisfies { [Member in keyof Draft]?: readonly AttributeType[] };
 
-function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
-  for (const { member, types } of ONLY) {
-    const value = draft[member];
-    if (value !== undefined && !types.includes(draft.type)) {
+function checkMembers(path: string, draft: Draft, add: Add): void {
+  for (const [member, types] of Object.entries(TYPES_OF_MEMBERS) as [keyof Draft, readonly AttributeType[]][]) {
+    const value = draft[member] ?? null;
+    if (value !== null && !types.includes(draft.type)) {
       const only = `nothing: ${member} belongs to type ${types.join(', ')}, and this attribute is of type ${draft.type}`;
       add({ path: `${path}.${member}`, actual: quoteValue(value), expected: only });
     }
   }
   if (draft.type === 'price') {
-    if (draft.unit === undefined) {
+    if (draft.unit === null) {
       add({ path: `${path}.unit`, actual: 'nothing', expected: "a unit such as 'USD/1M tokens': a price needs one" });
     }
-    if (draft.currency === undefined) {
+    if (draft.currency === null) {
       add({ path: `${path}.currency`, actual: 'nothing', expected: 'a currency code such as USD: a price needs one' });
     }
   }
@@ -93,12 +79,12 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
   if (draft.key && (!draft.public || draft.editable)) {
     add({ path: `${path}.key`, actual: 'true', expected: 'false: a key is public, and owners cannot set it' });
   }
-  if (draft.group_jump !== undefined && draft.jump === undefined && NUMERIC.includes(draft.type)) {
+  if (draft.group_jump !== undefined && draft.jump === null && NUMERIC.includes(draft.type)) {
     const expected = 'nothing: group_jump requires `jump`, which this attribute does not have';
     add({ path: `${path}.group_jump`, actual: quoteValue(draft.group_jump), expected });
   }
   checkRange(path, draft, add);
-  if (typeof draft.sla === 'object' && draft.sla.warn > draft.sla.error) {
+  if (draft.sla.warn > draft.sla.error) {
     add({ path: `${path}.sla`, actual: quoteValue(draft.sla), expected: 'a warn that is not above the error' });
   }
   const values = draft.values ?? [];
@@ -109,7 +95,7 @@ function checkMembers(path: string, draft: AttributeDraft, add: Add): void {
 }
 
 /** Checks that the bounds fit the type, and their order. */
-function checkRange(path: string, { type, range = {} }: AttributeDraft, add: Add): void {
+function checkRange(path: string, { type, range = {} }: Draft, add: Add): void {
   let fits = true;
   for (const member of ['min', 'max'] as const) {
     const bound = range[member];
@@ -127,7 +113,7 @@ function checkRange(path: string, { type, range = {} }: AttributeDraft, add: Add
 }
 
 /** Bounds of numbers and of dates; a bound of the other type is a mistake that is reported. */
-function rangesOf({ range = {} }: AttributeDraft): Pick<Attribute, 'range' | 'date_range'> {
+function rangesOf({ range = {} }: Draft): Pick<Attribute, 'range' | 'date_range'> {
   const { min, max } = range;
   const number = (bound: unknown) => (typeof bound === 'number' ? bound : null);
   const text = (bound: unknown) => (typeof bound === 'string' && DATE.test(bound) ? bound : null);
@@ -136,23 +122,15 @@ function rangesOf({ range = {} }: AttributeDraft): Pick<Attribute, 'range' | 'da
   return { range: { min: number(min), max: number(max) }, ...(none ? {} : { date_range: dates }) };
 }
 
-function complete(name: string, draft: AttributeDraft): Attribute {
-  const { sla, range: _, example, ...rest } = draft;
+function complete(name: string, draft: Draft): Attribute {
   return {
-    ...rest,
+    ...draft,
     name,
-    unit: draft.unit ?? null,
-    currency: draft.currency ?? null,
     // Replaced by the checked example below.
-    example: example as Value,
-    values: draft.values ?? null,
+    example: draft.example as Value,
     ...rangesOf(draft),
-    jump: draft.jump ?? null,
     group_jump: draft.group_jump ?? true,
-    vocabulary: draft.vocabulary ?? null,
     tolerance: draft.tolerance ?? 0,
-    published_entries: draft.published_entries ?? null,
-    sla: typeof sla === 'number' ? { warn: sla / 2, error: sla } : sla,
   };
 }
 

@@ -1,14 +1,9 @@
 // definePack: checks the content of pack.ts and fills in defaults (contract section 7).
-import slugify from '@sindresorhus/slugify';
 import { checkAttributes } from './attributes.ts';
 import { fromZod, type Mistake, nearestName, quoteValue } from './mistakes.ts';
-import type { Attribute, Calculator, Identity, Pack, PricedOperation, Rule } from './model.ts';
+import type { Attribute, PackSettings } from './model.ts';
 import { checkReferences, type Sections } from './references.ts';
-import { membersAt, type PackDraft, type PackInput, PackShape } from './shape.ts';
-import { foldKey } from './text.ts';
-
-/** The settings in pack.ts; the loader adds the other files of the folder. */
-export type PackSettings = Omit<Pack, 'id' | 'folder' | 'collector' | 'samples' | 'template' | 'guide' | 'notice'>;
+import { membersAt, type PackInput, PackShape } from './shape.ts';
 
 const KIND = 'dataset-register/pack';
 
@@ -87,55 +82,21 @@ function checkSections(members: Record<string, unknown>, add: (mistake: Omit<Mis
   return sections as Sections;
 }
 
-/** EUR as an integer count of micro-euros. */
-function micro(eur: number): number {
-  return Math.round(eur * 1_000_000);
-}
-
-function calculatorOf({ inputs, sum, ...about }: NonNullable<PackDraft['calculator']>): Calculator {
+/** Fills in the defaults that are made of several members. */
+function complete({ serving, ...sections }: Required<Sections>, attributes: Attribute[]): PackSettings {
+  const identifying = sections.identity.attributes;
+  const core = serving.core ?? ['name', ...identifying, sections.group_by, ...sections.compare];
+  const namesOf = (wanted: (attribute: Attribute) => boolean) => attributes.filter(wanted).map(({ name }) => name);
+  const publicNames = namesOf((attribute) => attribute.public);
   return {
-    ...about,
-    inputs: Object.entries(inputs).map(([name, input]) => ({ ...input, name, unit: input.unit ?? null })),
-    terms: sum.map((term) => ({ ...term, otherwise: term.otherwise ?? null })),
-  };
-}
-
-function complete(sections: Omit<PackDraft, 'attributes'>, attributes: Attribute[]): PackSettings {
-  const { identity, prices, sources, consolidation, serving, calculator, ...rest } = sections;
-  const joined = (id: Identity) => identity.attributes.map((name) => String(id[name] ?? '')).join('/');
-  const rule: Rule = { prefer: 'trust' };
-  const eur: Record<PricedOperation, number> = { ...prices, prices: prices.prices ?? prices.get };
-  const core = serving.core ?? ['name', ...identity.attributes, rest.group_by, ...rest.compare];
-  return {
-    ...rest,
-    sources: Object.entries(sources).map(([id, source]) => ({ id, ...source })),
+    ...sections,
     attributes,
-    calculator: calculator && calculatorOf(calculator),
     serving: {
       ...serving,
-      distinguish_by:
-        serving.distinguish_by ??
-        identity.attributes.filter((name) =>
-          attributes.some((attribute) => attribute.public && attribute.name === name),
-        ),
-      core: attributes.map(({ name }) => name).filter((name) => core.includes(name)),
-      similar_by:
-        serving.similar_by ?? attributes.filter((attribute) => attribute.searchable).map((attribute) => attribute.name),
+      distinguish_by: serving.distinguish_by ?? identifying.filter((name) => publicNames.includes(name)),
+      core: namesOf(({ name }) => core.includes(name)),
+      similar_by: serving.similar_by ?? namesOf(({ searchable }) => searchable),
     },
-    identity: {
-      attributes: identity.attributes,
-      key: identity.key ?? ((id) => foldKey(joined(id))),
-      slug: identity.slug ?? ((id) => slugify(joined(id))),
-      name: identity.name ?? ((id, values) => (typeof values['name'] === 'string' ? values['name'] : joined(id))),
-      same: identity.same ?? (() => null),
-    },
-    consolidation: {
-      floor: consolidation?.floor ?? 0.3,
-      apart_days: consolidation?.apart_days ?? 30,
-      penalty: consolidation?.penalty ?? 0.2,
-      rule: consolidation?.rule ?? (() => rule),
-    },
-    prices: Object.fromEntries(Object.entries(eur).map(([name, price]) => [name, micro(price)])) as Pack['prices'],
-    price_attributes: attributes.filter((attribute) => attribute.type === 'price').map((attribute) => attribute.name),
+    price_attributes: namesOf(({ type }) => type === 'price'),
   };
 }

@@ -1,160 +1,40 @@
-// Model of a dataset: a checked pack. `definePack` in pack.ts converts a publisher's input to this.
+// Model of a dataset: a checked pack. `definePack` converts a publisher's input to this. The members of pack.ts are
+// described in its shape (shape.ts), which also fills in defaults.
+import type { z } from 'zod';
+import type { AttributeShape, CalculatorShape, PackShape, TestShape } from './shape.ts';
+import type { CrawlShape, PinShape, SourceShape } from './source-shape.ts';
+import type { Identity, Value } from './value.ts';
 
-import type { DeclaredSource } from './sources.ts';
-
-/** The types of attributes. `strings` is a list; `price` is a number or a range; `geo` is a point. */
-export const ATTRIBUTE_TYPES = [
-  'string',
-  'text',
-  'url',
-  'enum',
-  'boolean',
-  'integer',
-  'number',
-  'date',
-  'datetime',
-  'strings',
-  'geo',
-  'price',
-] as const;
-export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
-
-/** Attribute types whose values are days or times, which have an order and belong to months and years. */
-export const DATED: readonly AttributeType[] = ['date', 'datetime'];
-
-/** A point on earth in degrees: latitude -90..90, longitude -180..180. */
-export interface Geo {
-  lat: number;
-  lng: number;
-}
-
-/** A price between two bounds (contract section 2). */
-export interface PriceRange {
-  min: number;
-  max: number;
-  currency: string;
-}
-
-/** One value of one attribute, after normalisation. A date is `YYYY-MM-DD`, a time ISO 8601 in UTC (times.ts). */
-export type Value = string | number | boolean | string[] | Geo | PriceRange;
+export * from './value.ts';
 
 /** A column of the dataset with the publisher's settings. */
-export interface Attribute {
+export interface Attribute extends Omit<z.output<typeof AttributeShape>, 'range'> {
   /** Dotted names make groups: `price.input` belongs to the group `price`. */
   name: string;
-  type: AttributeType;
-  /** Unit of a number or price, as shown: `tokens`, `USD/1M tokens`. */
-  unit: string | null;
-  /** ISO 4217 code of a price; null for every other type. */
-  currency: string | null;
-  description: string;
-  /** Name on pages; absent: from the name (labels.ts). */
-  label?: string | undefined;
   example: Value;
-  /** Public values are free; other values are only in paid answers. */
-  public: boolean;
-  filterable: boolean;
-  /** `q` searches the words of this attribute. */
-  searchable: boolean;
-  /** Whether a value of it names its record, where ids and slugs do. Absent: it does not. */
-  key?: boolean | undefined;
-  /** How often a word of this attribute counts in the order by relevance, 1 to 10. */
-  search_weight: number;
-  /** Closed list of an enum, or null when the values are from the data. */
-  values: string[] | null;
-  /** A number outside these bounds is rejected at collection. */
+  /** Bounds of a number. */
   range: { min: number | null; max: number | null };
   /** Bounds of a date or time, YYYY-MM-DD; `now`: the time of the nightly run. Absent: none. */
   date_range?: { min: string | null; max: string | null };
-  /** Whether a number with more digits than a double has is rounded to 15 digits. Absent: it is rejected. */
-  round?: boolean | undefined;
-  /** A change by more than this factor (up or down) is held for review; null: no bound. */
-  jump: number | null;
-  /**
-   * Whether a record's first value is also held when it is further than `jump` from the median of its
-   * `group_by` group.
-   */
+  /** Whether a first value is held too when it is further than `jump` from those of its group. */
   group_jump: boolean;
-  /** Two sources agree when numbers differ by at most this share (0.005 = half a percent). */
   tolerance: number;
-  /** Ages in hours: a warning, and the limit of the SLA. */
-  sla: { warn: number; error: number };
-  /** Weight in the completeness part of the quality score. */
-  weight: number;
-  /** Its values change by nature: `checks.changed_values` does not count them. */
-  volatile?: boolean | undefined;
-  /**
-   * Collected when a source first lists the record, and never replaced; the earliest of several sources wins.
-   */
-  once: boolean;
-  /**
-   * For a list: number of published entries, the first ones; `q` searches all of them. null: all are
-   * published.
-   */
-  published_entries: number | null;
-  /** Other names for the attribute: only for suggestions when a name is unknown. */
-  aliases: string[];
-  /** Vocabulary of the values, so that suggestions understand their other names; null: none. */
-  vocabulary: 'country' | null;
-  /** A verified owner may set it. Never true for identity or the domain attribute. */
-  editable: boolean;
-  /** Which numbers are better, for comparisons. Absent: neither. */
-  better?: Better | undefined;
 }
-
-/** `low`: a lower number is better, as for a price. `high`: a higher one. */
-export const BETTER = ['low', 'high'] as const;
-export type Better = (typeof BETTER)[number];
 
 /** A sum of attributes times inputs of a reader, such as the cost of a month. */
-export interface Calculator {
-  title: string;
-  /** Unit of the result, as shown: `USD`. */
-  unit: string;
-  /** Which results are better; absent: neither. */
-  better?: Better | undefined;
-  /** In the order of the page. */
-  inputs: { name: string; label: string; unit: string | null; default: number }[];
-  terms: CalculatorTerm[];
-}
+export type Calculator = z.output<typeof CalculatorShape>;
 
 /** One summand: the value of the attribute × the input × the factor. */
-export interface CalculatorTerm {
-  attribute: string;
-  /** Attribute that counts where the record has no value of `attribute`; null: none. */
-  otherwise: string | null;
-  input: string;
-  factor: number;
-}
+export type CalculatorTerm = Calculator['terms'][number];
 
-/**
- * One published version of an npm package with open data (data.md: a pin is one observation of the world).
- */
-export interface Pin {
-  package: string;
-  version: string;
-  /**
-   * Subresource integrity of the tarball, `sha512-…`. Empty: the source is shipped with the pack in `<pack
-   * folder>/fixtures/<package>/<version>` (`fixtureFolder` in load.ts) and nothing is fetched.
-   */
-  integrity: string;
-  /** ISO 8601 time that the data describes. */
-  observed_at: string;
+/** A version of an npm package that is read, or a version of another source (data.md: one observation of the world). */
+export interface Pin extends Omit<z.output<typeof PinShape>, 'date_source'> {
   /** `source`: the file, the header or the query of a declared source; `rows`: each row has its own time. */
-  date_source: 'data' | 'tag' | 'pin' | 'registry' | 'crawl' | 'source' | 'rows';
+  date_source: z.output<typeof PinShape>['date_source'] | 'crawl' | 'source' | 'rows';
 }
 
 /** Web pages that are fetched every night. */
-export interface Crawl {
-  /** Start pages. */
-  urls: string[];
-  /** Minimum delay between two requests to one host. */
-  delay_seconds: number;
-  /** Maximum size of a page. */
-  max_bytes: number;
-  /** Maximum number of pages per night, including pages that `follow` returns. */
-  max_pages: number;
-}
+export type Crawl = z.output<typeof CrawlShape>;
 
 /** A fetched page; `sha256` is the name of its file in the folder of the reading. */
 export interface CrawledPage {
@@ -167,129 +47,36 @@ export interface CrawledPage {
 }
 
 /** A source of values. */
-export interface Source {
+export interface Source extends Omit<z.output<typeof SourceShape>, 'pins'> {
   id: string;
-  title: string;
-  url: string;
-  license: string;
-  /** 0..1: trust when sources differ, and confidence of its facts by default. */
-  trust: number;
   pins: Pin[];
-  /** Package whose newest version is read after the pins, or null. */
-  newest: string | null;
-  /** Pages fetched every night, after the pins; or null. */
-  crawl: Crawl | null;
-  /** Where the rows are and how they become values; null: collect.ts reads them. */
-  from: DeclaredSource | null;
-  /**
-   * Whether each reading lists all records of the source: only then does a missing record count as removed.
-   */
-  complete: boolean;
-  /** Share of the records of a complete source that one reading may drop; above it the run stops. */
-  max_drop: number;
-  /**
-   * Shares above which a reading stops the run: wrong values of an attribute, and rows that could not be read.
-   */
-  tolerate: { values: number; rows: number };
-  /** Longest time without an observation, in minutes; then the collector is stopped. */
-  timeout_minutes: number;
 }
-
-/** Rule that settles competing facts of one record. */
-export interface Rule {
-  /**
-   * `trust`: the more trusted source wins and a difference is reviewed. `newest`: the newer reading wins, no
-   * review.
-   */
-  prefer: 'trust' | 'newest';
-  /** Trust by source id for this record, if it differs from the source's own. */
-  trust?: Record<string, number>;
-}
-
-export type Identity = Record<string, string | number>;
 
 /** A numeric threshold that every build must meet. */
-export interface PackTest {
-  kind: 'rows' | 'fill' | 'unique' | 'accepted';
-  attribute?: string;
-  min?: number;
-  max?: number;
-  values?: string[];
-}
+export type PackTest = z.output<typeof TestShape>;
 
 /** Operations with their own price; others derive theirs (batch from get, similar from search…). */
 export const PRICED = ['search', 'get', 'facts', 'prices', 'compare', 'stats'] as const;
 export type PricedOperation = (typeof PRICED)[number];
 
-/** A checked pack with defaults filled in and money in micro-euros. */
-export interface Pack {
+type Draft = z.output<typeof PackShape>;
+
+/** The settings in pack.ts with defaults filled in and money in micro-euros. */
+export interface PackSettings extends Omit<Draft, 'sources' | 'attributes' | 'serving'> {
+  sources: Source[];
+  attributes: Attribute[];
+  /** With the default of every member. */
+  serving: { [Member in keyof Draft['serving']]-?: Exclude<Draft['serving'][Member], undefined> };
+  /** Attribute names of type price, in order. */
+  price_attributes: string[];
+}
+
+/** A checked pack: the settings, and the other files of its folder. */
+export interface Pack extends PackSettings {
   /** Folder name, `^[a-z][a-z0-9-]*$`. */
   id: string;
   /** Absolute path of the folder. */
   folder: string;
-  title: string;
-  description: string;
-  keywords: string[];
-  license: { name: string; url: string };
-  attribution: string;
-  /**
-   * Incremented by the publisher when collect.ts reads the same source differently; the pins are then read
-   * again.
-   */
-  revision: number;
-  sources: Source[];
-  attributes: Attribute[];
-  identity: {
-    attributes: string[];
-    /** Comparison key of a record: equal keys are one record. */
-    key: (identity: Identity) => string;
-    /** Preferred slug; on a conflict six hex digits of the key are appended. */
-    slug: (identity: Identity, values: Record<string, Value>) => string;
-    /** Human name of a record. */
-    name: (identity: Identity, values: Record<string, Value>) => string;
-    /** Equal texts: the same thing from another source. null: unknown. */
-    same: (identity: Identity) => string | null;
-  };
-  consolidation: {
-    /** Facts below this confidence are stored but never published. */
-    floor: number;
-    /** Readings more than this many days apart are no conflict: the newer wins. */
-    apart_days: number;
-    /** Deduction from the winner's confidence when another source disagrees. */
-    penalty: number;
-    rule: (identity: Identity) => Rule;
-  };
-  /** Value for a record that a complete source no longer lists; null: none. */
-  gone: { attribute: string; value: string; confidence: number } | null;
-  quality: { completeness: number; confidence: number; freshness: number };
-  /** Shares 0..1 by which a release may differ from the one before. */
-  checks: { lost_records: number; lost_values: number; changed_values: number; gone_records: number };
-  group_by: string;
-  serving: {
-    showcase: { per_group: number };
-    /** Public attributes that distinguish records of the same name. */
-    distinguish_by: string[];
-    /** Attributes of lists for agents who select none, in the order of the pack. */
-    core: string[];
-    similar_differ_by: string | null;
-    /** Searchable attributes whose words count for similarity. */
-    similar_by: string[];
-    /** Records with a lower score are not similar. */
-    similar_min_score: number;
-    /** Public number that grows with how well known a record is; null: none. */
-    prominence: string | null;
-  };
-  compare: string[];
-  /** null: none. */
-  calculator: Calculator | null;
-  /** Micro-euros per call. */
-  prices: Record<PricedOperation, number>;
-  /** Cron expression, UTC. */
-  schedule: string;
-  owner: { domain: string | null; shared_domain_bound: number };
-  tests: PackTest[];
-  /** Attribute names of type price, in order. */
-  price_attributes: string[];
   collector: Collector;
   /** Fictional records of samples.json, unchanged, checked against the attributes. */
   samples: Sample[];

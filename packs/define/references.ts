@@ -1,16 +1,57 @@
-// Checks references between members of a pack: attributes, sources, weights, tests, owner rules.
+// Checks members of a pack against each other: names of attributes, sources, weights, tests, owner rules.
+import type { z } from 'zod';
 import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
 import type { Attribute, AttributeType, Pack } from './model.ts';
 import { checkValue, NUMERIC } from './schema.ts';
-import type { PackDraft } from './shape.ts';
+import type { PackShape } from './shape.ts';
 
 type Add = (mistake: Omit<Mistake, 'file'>) => void;
 
 /** Valid sections; a section with a mistake is absent. */
-export type Sections = Partial<Omit<PackDraft, 'attributes'>>;
+export type Sections = Partial<Omit<z.output<typeof PackShape>, 'attributes'>>;
+
+/** What the attribute must be whose name a member has. */
+interface Reference {
+  types?: readonly AttributeType[];
+  /** Member that must be true, and what is expected then. */
+  must?: readonly [member: 'public' | 'searchable', expected: string];
+  /** The attribute cannot be `editable`: what is expected there. */
+  locked?: string;
+  /** A list has each name once. */
+  once?: boolean;
+}
+
+/** The pack whose members are checked. */
+interface Context {
+  sections: Sections;
+  /** The attributes without a mistake. */
+  checked: readonly Attribute[];
+  /** The attribute with a name; null when it is unknown or of another type (both reported), or has a mistake. */
+  attribute: (path: string, name: string, reference?: Reference) => Attribute | null;
+  add: Add;
+}
 
 const GROUPING: AttributeType[] = ['string', 'enum', 'boolean', 'integer'];
 const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'datetime', 'integer', 'number'];
+
+/** Members that have the name of an attribute, or a list of names, each with what it must be; and the other checks, in order. */
+const CHECKS: readonly (readonly [path: string, reference: Reference] | ((context: Context) => void))[] = [
+  ['identity.attributes', { types: IDENTIFYING, once: true, locked: 'false: owners cannot edit identity attributes' }],
+  ['owner.domain', { types: ['string', 'url'], locked: 'false: the domain decides who the owner is' }],
+  checkEditable,
+  checkSources,
+  checkTests,
+  ['group_by', { types: GROUPING, must: ['public', 'a public attribute: groups are named on free pages'] }],
+  ['serving.similar_differ_by', { types: GROUPING }],
+  ['serving.similar_by', { must: ['searchable', 'a searchable attribute: similar compares words that search finds'] }],
+  ['serving.distinguish_by', { must: ['public', 'a public attribute: titles are on free pages'] }],
+  ['serving.core', {}],
+  ['serving.prominence', { types: NUMERIC, must: ['public', 'a public attribute: every caller can sort by it'] }],
+  ['compare', { once: true }],
+  checkCalculator,
+  checkGone,
+  checkQuality,
+];
 
 /**
  * @param names every name under `attributes`, including attributes with a mistake
@@ -18,20 +59,18 @@ const IDENTIFYING: AttributeType[] = ['string', 'enum', 'url', 'date', 'datetime
  */
 export function checkReferences(sections: Sections, names: string[], checked: Attribute[], add: Add): void {
   const byName = new Map(checked.map((attribute) => [attribute.name, attribute]));
-  /** The attribute with this name; null when it is unknown (reported here) or invalid (reported before). */
-  const attribute = (path: string, name: string): Attribute | null => {
+  const attribute: Context['attribute'] = (path, name, { types, must } = {}) => {
     if (names.length > 0 && !names.includes(name)) add(notOneOf(path, name, 'the name of an attribute', names));
-    return byName.get(name) ?? null;
-  };
-  const ofType = (path: string, name: string, types: readonly AttributeType[]): Attribute | null => {
-    const checkedAttribute = attribute(path, name);
-    if (checkedAttribute === null || types.includes(checkedAttribute.type)) return checkedAttribute;
-    add({
-      path,
-      actual: `${quoteValue(name)} of type ${checkedAttribute.type}`,
-      expected: `an attribute of type ${types.join(', ')}`,
-    });
-    return null;
+    const target = byName.get(name) ?? null;
+    if (target === null) return null;
+    if (types !== undefined && !types.includes(target.type)) {
+      const actual = `${quoteValue(name)} of type ${target.type}`;
+      add({ path, actual, expected: `an attribute of type ${types.join(', ')}` });
+      return null;
+    }
+    if (must !== undefined && !target[must[0]])
+      add({ path, actual: `${quoteValue(name)}, which is not ${must[0]}`, expected: must[1] });
+    return target;
   };
 
   if (names.length > 0 && names.length === checked.length) {
@@ -41,103 +80,56 @@ export function checkReferences(sections: Sections, names: string[], checked: At
     if (!checked.some((candidate) => candidate.weight > 0))
       add({ path, actual: 'no weight above 0', expected: 'at least one, for the completeness of a record' });
   }
-  checkIdentity(sections, ofType, add);
-  checkOwner(sections, checked, ofType, add);
-  checkSources(sections, attribute, add);
-  checkTests(sections, attribute, add);
-
-  if (sections.group_by !== undefined) {
-    const group = ofType('group_by', sections.group_by, GROUPING);
-    if (group && !group.public) {
-      const expected = 'a public attribute: groups are named on free pages';
-      add({ path: 'group_by', actual: `${quoteValue(group.name)}, which is not public`, expected });
+  for (const check of CHECKS) {
+    if (typeof check === 'function') {
+      check({ sections, checked, attribute, add });
+      continue;
     }
-  }
-  const differ = sections.serving?.similar_differ_by;
-  if (differ) ofType('serving.similar_differ_by', differ, GROUPING);
-  sections.serving?.similar_by?.forEach((name, i) => {
-    const similar = attribute(`serving.similar_by.${i}`, name);
-    if (similar === null || similar.searchable) return;
-    const expected = 'a searchable attribute: similar compares words that search finds';
-    add({ path: `serving.similar_by.${i}`, actual: `${quoteValue(name)}, which is not searchable`, expected });
-  });
-  sections.serving?.distinguish_by?.forEach((name, i) => {
-    const target = attribute(`serving.distinguish_by.${i}`, name);
-    if (target === null || target.public) return;
-    const expected = 'a public attribute: titles are on free pages';
-    add({ path: `serving.distinguish_by.${i}`, actual: `${quoteValue(name)}, which is not public`, expected });
-  });
-  sections.serving?.core?.forEach((name, i) => {
-    attribute(`serving.core.${i}`, name);
-  });
-  const prominence = sections.serving?.prominence;
-  if (prominence) {
-    const target = ofType('serving.prominence', prominence, NUMERIC);
-    if (target && !target.public) {
-      const expected = 'a public attribute: every caller can sort by it';
-      add({ path: 'serving.prominence', actual: `${quoteValue(target.name)}, which is not public`, expected });
-    }
-  }
-  sections.compare?.forEach((name, i, all) => {
-    attribute(`compare.${i}`, name);
-    if (all.indexOf(name) !== i)
-      add({ path: `compare.${i}`, actual: `${quoteValue(name)} twice`, expected: 'each once' });
-  });
-  if (sections.calculator) checkCalculator(sections.calculator, sections.compare, ofType, add);
-  if (sections.gone) {
-    const goneAttribute = ofType('gone.attribute', sections.gone.attribute, ['enum', 'string']);
-    const value = goneAttribute && checkValue(goneAttribute, sections.gone.value);
-    if (value && !value.ok) add(notOneOf('gone.value', sections.gone.value, value.reason, goneAttribute?.values ?? []));
-    // The spelling of the closed list.
-    if (value?.ok) sections.gone = { ...sections.gone, value: String(value.value) };
-  }
-  if (sections.quality) {
-    const sum = Object.values(sections.quality).reduce((total, weight) => total + weight, 0);
-    if (Math.abs(sum - 1) > 1e-9) {
-      add({ path: 'quality', actual: `weights that sum to ${Number(sum.toFixed(6))}`, expected: 'a sum of 1' });
+    const [member, reference] = check;
+    for (const [path, name, isFirst] of namesAt(sections, member)) {
+      const target = attribute(path, name, reference);
+      if (reference.once && !isFirst) add({ path, actual: `${quoteValue(name)} twice`, expected: 'each once' });
+      if (reference.locked !== undefined && target?.editable)
+        add({ path: `attributes.${name}.editable`, actual: 'true', expected: reference.locked });
     }
   }
 }
 
-/** The attribute with this name; reports an unknown one. */
-type AttributeNamed = (path: string, name: string) => Attribute | null;
-type OfType = (path: string, name: string, types: readonly AttributeType[]) => Attribute | null;
-
-function checkIdentity(sections: Sections, ofType: OfType, add: Add): void {
-  sections.identity?.attributes.forEach((name, i, all) => {
-    const path = `identity.attributes.${i}`;
-    const attribute = ofType(path, name, IDENTIFYING);
-    if (all.indexOf(name) !== i) add({ path, actual: `${quoteValue(name)} twice`, expected: 'each once' });
-    if (attribute?.editable) {
-      const expected = 'false: owners cannot edit identity attributes';
-      add({ path: `attributes.${name}.editable`, actual: 'true', expected });
-    }
-  });
+/** The names at a path, each with its own path and whether no earlier entry is the same. */
+function namesAt(sections: Sections, member: string): (readonly [path: string, name: string, isFirst: boolean])[] {
+  const keys = member.split('.');
+  const value = keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], sections);
+  if (!Array.isArray(value)) return typeof value === 'string' ? [[member, value, true]] : [];
+  return (value as string[]).map((name, i) => [`${member}.${i}`, name, value.indexOf(name) === i]);
 }
 
-function checkOwner(sections: Sections, checked: Attribute[], ofType: OfType, add: Add): void {
-  if (sections.owner === undefined) return;
-  const domain = sections.owner.domain;
-  if (domain !== null) {
-    const attribute = ofType('owner.domain', domain, ['string', 'url']);
-    if (attribute?.editable) {
-      const expected = 'false: the domain decides who the owner is';
-      add({ path: `attributes.${domain}.editable`, actual: 'true', expected });
-    }
-    return;
-  }
-  for (const { name } of checked.filter((attribute) => attribute.editable)) {
-    const expected = 'false, or owner.domain: without a domain records cannot be claimed';
+/** Without a domain nobody can be an owner. */
+function checkEditable({ sections: { owner }, checked, add }: Context): void {
+  if (owner === undefined || owner.domain !== null) return;
+  const expected = 'false, or owner.domain: without a domain records cannot be claimed';
+  for (const { name } of checked.filter(({ editable }) => editable))
     add({ path: `attributes.${name}.editable`, actual: 'true', expected });
-  }
 }
 
-function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): void {
-  const ids = Object.keys(sections.sources ?? {});
-  if (sections.sources && ids.length === 0) {
-    add({ path: 'sources', actual: 'no source', expected: 'at least one source' });
-  }
-  for (const [id, source] of Object.entries(sections.sources ?? {})) {
+/** `gone.value` is one of the closed list, and gets the spelling there. */
+function checkGone({ sections, attribute, add }: Context): void {
+  if (!sections.gone) return;
+  const target = attribute('gone.attribute', sections.gone.attribute, { types: ['enum', 'string'] });
+  const value = target && checkValue(target, sections.gone.value);
+  if (value?.ok) sections.gone = { ...sections.gone, value: String(value.value) };
+  else if (value) add(notOneOf('gone.value', sections.gone.value, value.reason, target?.values ?? []));
+}
+
+function checkQuality({ sections: { quality }, add }: Context): void {
+  const sum = quality && quality.completeness + quality.confidence + quality.freshness;
+  if (sum !== undefined && Math.abs(sum - 1) > 1e-9)
+    add({ path: 'quality', actual: `weights that sum to ${Number(sum.toFixed(6))}`, expected: 'a sum of 1' });
+}
+
+function checkSources({ sections: { sources }, attribute, add }: Context): void {
+  if (sources?.length === 0) add({ path: 'sources', actual: 'no source', expected: 'at least one source' });
+  for (const source of sources ?? []) {
+    const { id } = source;
     const path = `sources.${id}`;
     if (!/^[a-z][a-z0-9-]*$/.test(id)) {
       add({
@@ -170,13 +162,10 @@ function checkSources(sections: Sections, attribute: AttributeNamed, add: Add): 
 const COMPARE_PARAMETERS = ['ids', 'add', 'differences'];
 
 /** Checks that each term of the calculator has a number that readers can load, and each input a use. */
-function checkCalculator(
-  { inputs, sum }: NonNullable<Sections['calculator']>,
-  compare: readonly string[] | undefined,
-  ofType: OfType,
-  add: Add,
-): void {
-  const names = Object.keys(inputs);
+function checkCalculator({ sections: { calculator, compare }, attribute, add }: Context): void {
+  if (!calculator) return;
+  const { inputs, terms } = calculator;
+  const names = inputs.map(({ name }) => name);
   for (const name of names) {
     const path = `calculator.inputs.${name}`;
     if (!/^[a-z][a-z0-9_]*$/.test(name))
@@ -187,33 +176,33 @@ function checkCalculator(
       });
     else if (COMPARE_PARAMETERS.includes(name))
       add({ path, actual: `the name ${quoteValue(name)}`, expected: 'another name: comparisons have this parameter' });
-    if (!sum.some(({ input }) => input === name))
+    if (!terms.some(({ input }) => input === name))
       add({ path, actual: 'an input that no term of sum uses', expected: 'a term with it, or no such input' });
   }
   const currencies = new Set<string>();
-  for (const [i, term] of sum.entries()) {
+  for (const [i, term] of terms.entries()) {
     const path = `calculator.sum.${i}`;
     if (!names.includes(term.input)) add(notOneOf(`${path}.input`, term.input, 'the name of an input', names));
     for (const member of ['attribute', 'otherwise'] as const) {
       const name = term[member];
-      const attribute = name === undefined ? null : ofType(`${path}.${member}`, name, NUMERIC);
-      if (attribute?.currency) currencies.add(attribute.currency);
-      if (attribute === null || attribute.public || !compare || compare.includes(attribute.name)) continue;
+      const target = name === null ? null : attribute(`${path}.${member}`, name, { types: NUMERIC });
+      if (target?.currency) currencies.add(target.currency);
+      if (target === null || target.public || !compare || compare.includes(target.name)) continue;
       const expected = 'a public attribute, or one of compare: a comparison loads no others';
-      add({ path: `${path}.${member}`, actual: `${quoteValue(attribute.name)}, which is neither`, expected });
+      add({ path: `${path}.${member}`, actual: `${quoteValue(target.name)}, which is neither`, expected });
     }
   }
   if (currencies.size > 1)
     add({ path: 'calculator.sum', actual: `prices in ${[...currencies].join(' and ')}`, expected: 'one currency' });
 }
 
-type SourceDraft = NonNullable<Sections['sources']>[string];
+type SourceDraft = NonNullable<Sections['sources']>[number];
 
 /** Checks `from`: its attributes, and that it does not compete with `crawl` or, for a service, with pins. */
 function checkDeclared(
   path: string,
   { from, crawl, pins, newest, complete }: SourceDraft,
-  attribute: AttributeNamed,
+  attribute: Context['attribute'],
   add: Add,
 ) {
   if (from === null) return;
@@ -259,8 +248,8 @@ const TESTS = {
   accepted: { needs: ['attribute', 'values'], either: [] },
 } as const;
 
-function checkTests(sections: Sections, attribute: (path: string, name: string) => Attribute | null, add: Add): void {
-  sections.tests?.forEach((test, i) => {
+function checkTests({ sections: { tests }, attribute, add }: Context): void {
+  tests?.forEach((test, i) => {
     const path = `tests.${i}`;
     const { needs, either } = TESTS[test.kind];
     for (const member of needs) {

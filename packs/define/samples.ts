@@ -1,8 +1,8 @@
 // Checks samples.json against the attributes of a pack, and calls the pack's functions with the samples.
-import type { PackDefinition, PackSettings } from './define.ts';
+import type { PackDefinition } from './define.ts';
 import { comparedValue } from './digits.ts';
 import { type Mistake, notOneOf, quoteValue } from './mistakes.ts';
-import type { Identity, Sample, Value } from './model.ts';
+import type { Identity, PackSettings, Sample, Value } from './model.ts';
 import { checkValue } from './schema.ts';
 import { lineText } from './text.ts';
 

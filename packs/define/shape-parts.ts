@@ -43,6 +43,10 @@ export const oneOfTexts = <const T extends readonly string[]>(values: T) =>
 export const functionOf = <T>(expected: string) =>
   z.custom<T>((value) => typeof value === 'function', { error: expected });
 
+/** An optional member that is null where it is unset. */
+export const orNull = <T extends z.ZodType>(shape: T) =>
+  shape.optional().transform((value): NonNullable<z.output<T>> | null => value ?? null);
+
 /** How much a release may differ from the one before. */
 export const ChecksShape = strictObject({
   lost_records: shareOfOne('a share').default(0.02).describe('Share of the records that may be missing.'),

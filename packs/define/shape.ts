@@ -1,6 +1,6 @@
 // Shape of pack.ts. Every message completes the sentence "expected …".
+import slugify from '@sindresorhus/slugify';
 import { z } from 'zod';
-import { ATTRIBUTE_TYPES, BETTER, type Identity, type Rule, type Value } from './model.ts';
 import { parseSchedule } from './schedule.ts';
 import {
   arrayOf,
@@ -10,6 +10,7 @@ import {
   functionOf,
   httpAddress,
   oneOfTexts,
+  orNull,
   requiredText,
   shareOfOne,
   strictObject,
@@ -17,14 +18,17 @@ import {
   wholeNumber,
 } from './shape-parts.ts';
 import { SourceShape } from './source-shape.ts';
+import { foldKey } from './text.ts';
+import { ATTRIBUTE_TYPES, BETTER, type Identity, type Rule, type Value } from './value.ts';
 
 /** Name of an attribute; whether it exists is checked after all attributes are parsed. */
 const attribute = requiredText('the name of an attribute');
 
-/** EUR per call. `toFixed` rounds the exact binary value, so equality means at most six decimals. */
+/** EUR per call, as micro-euros. `toFixed` rounds the exact binary value, so equality means at most six decimals. */
 const eur = boundedNumber('a price in EUR above 0, at most 100', 0, 100)
   .refine((n) => n > 0, 'a price in EUR above 0, at most 100')
-  .refine((n) => Number(n.toFixed(6)) === n, 'a price in EUR with at most six decimals');
+  .refine((n) => Number(n.toFixed(6)) === n, 'a price in EUR with at most six decimals')
+  .transform((n) => Math.round(n * 1_000_000));
 
 const schedule = requiredText('a cron expression in UTC, such as 0 3 * * *').superRefine((cron, context) => {
   try {
@@ -40,19 +44,18 @@ const sla = 'hours until a value is out of date: a number, or {warn, error}';
 /** A bound of a number, or of a date; which of them is checked with the type (attributes.ts). */
 const bound = (expected: string) => z.union([z.number(), z.string()], { error: expected });
 
+const CURRENCY = 'a currency code such as USD';
 const SEARCH_WEIGHT = 'an integer from 1 to 10';
 
 /** One column, without the rules of its type (attributes.ts). */
 export const AttributeShape = strictObject({
   type: oneOfTexts(ATTRIBUTE_TYPES).describe('Kind of value; the table of types has the form of each.'),
-  unit: requiredText("a unit such as 'tokens'")
-    .optional()
-    .describe('Unit as printed: `m`, `EUR/visit`. Required for a price; also for numbers and points.'),
-  currency: z
-    .string({ error: 'a currency code such as USD' })
-    .regex(/^[A-Z]{3}$/, 'a currency code such as USD')
-    .optional()
-    .describe('Currency of a price. Required for a price, a mistake for anything else.'),
+  unit: orNull(requiredText("a unit such as 'tokens'")).describe(
+    'Unit as printed: `m`, `EUR/visit`. Required for a price; also for numbers and points.',
+  ),
+  currency: orNull(z.string({ error: CURRENCY }).regex(/^[A-Z]{3}$/, CURRENCY)).describe(
+    'Currency of a price. Required for a price, a mistake for anything else.',
+  ),
   description: requiredText('a sentence for a reader who has never seen the data').describe(
     'What the attribute means.',
   ),
@@ -82,10 +85,9 @@ export const AttributeShape = strictObject({
         'public, and owners cannot set it. Where the identity attributes are public, their values joined by `/` name ' +
         'a record anyway. Unset: false.',
     ),
-  values: arrayOf(textValue('a text'), 'a list of the allowed values')
-    .min(1, 'a list of the allowed values')
-    .optional()
-    .describe('Closed list of an enum. Unset: the values are those of the data.'),
+  values: orNull(
+    arrayOf(textValue('a text'), 'a list of the allowed values').min(1, 'a list of the allowed values'),
+  ).describe('Closed list of an enum. Unset: the values are those of the data.'),
   range: strictObject({
     min: bound('the least allowed number, or date')
       .optional()
@@ -103,13 +105,10 @@ export const AttributeShape = strictObject({
       'Of a number or price: a number of more than 15 significant digits is rounded to 15. Unset: such a number is ' +
         'rejected, unless it is the shortest text of a double, such as 0.30000000000000004.',
     ),
-  jump: boundedNumber('a factor above 1', 1)
-    .refine((n) => n > 1, 'a factor above 1')
-    .optional()
-    .describe(
-      'A change by more than this factor, up or down, is held until a later reading, another source ' +
-        'or an operator confirms it. Unset: no bound.',
-    ),
+  jump: orNull(boundedNumber('a factor above 1', 1).refine((n) => n > 1, 'a factor above 1')).describe(
+    'A change by more than this factor, up or down, is held until a later reading, another source ' +
+      'or an operator confirms it. Unset: no bound.',
+  ),
   group_jump: z
     .boolean({ error: 'true or false' })
     .optional()
@@ -132,6 +131,7 @@ export const AttributeShape = strictObject({
       ],
       { error: sla },
     )
+    .transform((bounds) => (typeof bounds === 'number' ? { warn: bounds / 2, error: bounds } : bounds))
     .describe('Hours until a value is out of date: a number, which warns at half, or both bounds.'),
   weight: boundedNumber('a weight of at least 0', 0).default(1).describe('Weight in the completeness of a record.'),
   volatile: z
@@ -145,13 +145,11 @@ export const AttributeShape = strictObject({
       'Other names that callers may try, such as `altitude` for `elevation`: messages about an ' +
         'unknown name suggest the attribute. They are not names of filters.',
     ),
-  vocabulary: oneOfTexts(['country'])
-    .optional()
-    .describe(
-      '`country`: the values are countries, as codes or names. A value that no record has is then ' +
-        'understood by ISO 3166-1 codes and names in many languages (`UK`, `Deutschland`), and the ' +
-        'hint names the value that records have.',
-    ),
+  vocabulary: orNull(oneOfTexts(['country'])).describe(
+    '`country`: the values are countries, as codes or names. A value that no record has is then ' +
+      'understood by ISO 3166-1 codes and names in many languages (`UK`, `Deutschland`), and the ' +
+      'hint names the value that records have.',
+  ),
   better: oneOfTexts(BETTER)
     .optional()
     .describe(
@@ -160,17 +158,15 @@ export const AttributeShape = strictObject({
   editable: flagWithDefault(false).describe(
     'A verified owner may set it; never the identity or the domain, and nothing without `owner.domain`.',
   ),
-  published_entries: wholeNumber('a whole number of at least 1', 1)
-    .optional()
-    .describe(
-      'Of a list: at most so many entries are published, the first ones. `q` finds a record by the ' +
-        'others too (with a key, unless the attribute is public), and `facts` shows the whole list. ' +
-        'Unset: all.',
-    ),
+  published_entries: orNull(wholeNumber('a whole number of at least 1', 1)).describe(
+    'Of a list: at most so many entries are published, the first ones. `q` finds a record by the ' +
+      'others too (with a key, unless the attribute is public), and `facts` shows the whole list. ' +
+      'Unset: all.',
+  ),
 });
 
 /** A sum of attributes times inputs; references.ts checks the names. */
-const CalculatorShape = strictObject({
+export const CalculatorShape = strictObject({
   title: requiredText('a short title').describe('What it computes: `Monthly cost`.'),
   unit: requiredText("a unit such as 'USD'").describe('Unit of the result.'),
   better: oneOfTexts(BETTER).optional().describe('Which results are better, as for an attribute. Unset: neither.'),
@@ -199,11 +195,16 @@ const CalculatorShape = strictObject({
   )
     .min(1, 'at least one term')
     .describe('The result is the sum of these terms: attribute × input × factor.'),
-});
+}).transform(({ inputs, sum, ...about }) => ({
+  ...about,
+  /** In the order of the page. */
+  inputs: Object.entries(inputs).map(([name, input]) => ({ ...input, name, unit: input.unit ?? null })),
+  terms: sum.map((term) => ({ ...term, otherwise: term.otherwise ?? null })),
+}));
 
 type Values = Record<string, Value>;
 
-const TestShape = strictObject({
+export const TestShape = strictObject({
   kind: oneOfTexts(['rows', 'fill', 'unique', 'accepted']).describe(
     '`rows`: number of records. `fill`: share of records with a value. `unique`: no value twice, also not in another letter case or with other accents. ' +
       '`accepted`: no other values.',
@@ -216,6 +217,65 @@ const TestShape = strictObject({
     .exactOptional()
     .describe('The accepted values. Required for `accepted`.'),
 });
+
+const IdentityShape = strictObject({
+  attributes: arrayOf(attribute, 'a list of attribute names')
+    .min(1, 'at least one attribute name')
+    .describe('Attributes that identify a record; collectors and samples give each of them.'),
+  key: functionOf<(identity: Identity) => string>('a function (identity) => text')
+    .optional()
+    .describe(
+      'Equal keys are one record. Unset: the values without letter case and accents. Never change ' +
+        'it for a published dataset.',
+    ),
+  slug: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
+    .optional()
+    .describe(
+      'The desired slug, of `a-z`, `0-9` and single `-`. A clash gets some digits of the key ' +
+        'appended; a slug never changes. Unset: made from the identity.',
+    ),
+  name: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
+    .optional()
+    .describe('The displayed name of a record. Unset: the value of `name`.'),
+  same: functionOf<(identity: Identity) => string | null>('a function (identity) => text or null')
+    .optional()
+    .describe(
+      'Equal texts are the same thing from another source, such as one model at two providers: record pages ' +
+        'list these by price, and `serving.similar_differ_by` names what differs. null, or unset: none.',
+    ),
+})
+  .transform(({ attributes, key, slug, name, same }) => {
+    const joined = (id: Identity) => attributes.map((attribute) => String(id[attribute] ?? '')).join('/');
+    return {
+      attributes,
+      key: key ?? ((id: Identity) => foldKey(joined(id))),
+      slug: slug ?? ((id: Identity) => slugify(joined(id))),
+      name:
+        name ?? ((id: Identity, values: Values) => (typeof values['name'] === 'string' ? values['name'] : joined(id))),
+      same: same ?? (() => null),
+    };
+  })
+  .describe('Which observations belong to one record.');
+
+const BY_TRUST: Rule = { prefer: 'trust' };
+
+const ConsolidationShape = strictObject({
+  floor: shareOfOne('a confidence')
+    .default(0.3)
+    .describe('Values with less confidence are stored and never published.'),
+  apart_days: boundedNumber('a number of days of at least 0', 0)
+    .default(30)
+    .describe('Readings further apart than this are no conflict: the newer wins.'),
+  penalty: shareOfOne('a confidence')
+    .default(0.2)
+    .describe('Subtracted from the confidence of the winner when another source disagrees.'),
+  rule: functionOf<(identity: Identity) => Rule>('a function (identity) => {prefer, trust?}')
+    .optional()
+    .describe(
+      "Another choice for some records: with `prefer: 'newest'` the newer reading wins without a " +
+        'review; `trust` replaces the trust of sources by id. Unset: by trust.',
+    ),
+}).transform(({ rule, ...numbers }) => ({ ...numbers, rule: rule ?? (() => BY_TRUST) }));
 
 /** Members of `definePack({...})`, checked separately, so that one mistake does not hide another. */
 export const PackShape = strictObject({
@@ -238,54 +298,14 @@ export const PackShape = strictObject({
     ),
   sources: z
     .record(z.string(), SourceShape, { error: 'an object of sources by id' })
+    .transform((sources) => Object.entries(sources).map(([id, source]) => ({ id, ...source })))
     .describe('Where values come from.'),
   attributes: z
     .record(z.string(), AttributeShape, { error: 'an object of attributes by name' })
     .describe('The columns of the dataset.'),
-  identity: strictObject({
-    attributes: arrayOf(attribute, 'a list of attribute names')
-      .min(1, 'at least one attribute name')
-      .describe('Attributes that identify a record; collectors and samples give each of them.'),
-    key: functionOf<(identity: Identity) => string>('a function (identity) => text')
-      .optional()
-      .describe(
-        'Equal keys are one record. Unset: the values without letter case and accents. Never change ' +
-          'it for a published dataset.',
-      ),
-    slug: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
-      .optional()
-      .describe(
-        'The desired slug, of `a-z`, `0-9` and single `-`. A clash gets some digits of the key ' +
-          'appended; a slug never changes. Unset: made from the identity.',
-      ),
-    name: functionOf<(identity: Identity, values: Values) => string>('a function (identity, values) => text')
-      .optional()
-      .describe('The displayed name of a record. Unset: the value of `name`.'),
-    same: functionOf<(identity: Identity) => string | null>('a function (identity) => text or null')
-      .optional()
-      .describe(
-        'Equal texts are the same thing from another source, such as one model at two providers: record pages ' +
-          'list these by price, and `serving.similar_differ_by` names what differs. null, or unset: none.',
-      ),
-  }).describe('Which observations belong to one record.'),
-  consolidation: strictObject({
-    floor: shareOfOne('a confidence')
-      .default(0.3)
-      .describe('Values with less confidence are stored and never published.'),
-    apart_days: boundedNumber('a number of days of at least 0', 0)
-      .default(30)
-      .describe('Readings further apart than this are no conflict: the newer wins.'),
-    penalty: shareOfOne('a confidence')
-      .default(0.2)
-      .describe('Subtracted from the confidence of the winner when another source disagrees.'),
-    rule: functionOf<(identity: Identity) => Rule>('a function (identity) => {prefer, trust?}')
-      .optional()
-      .describe(
-        "Another choice for some records: with `prefer: 'newest'` the newer reading wins without a " +
-          'review; `trust` replaces the trust of sources by id. Unset: by trust.',
-      ),
-  })
-    .optional()
+  identity: IdentityShape,
+  consolidation: ConsolidationShape.optional()
+    .transform((settings) => settings ?? ConsolidationShape.parse({}))
     .describe('How the published value is chosen among competing values.'),
   gone: strictObject({
     attribute: attribute.describe('Attribute that marks such a record, such as `status`.'),
@@ -353,7 +373,9 @@ export const PackShape = strictObject({
     prices: eur.optional().describe('The prices of one record. Unset: as `get`.'),
     compare: eur.describe('A comparison.'),
     stats: eur.describe('Statistics, and time series.'),
-  }).describe('EUR per call, at most six decimals.'),
+  })
+    .transform((prices) => ({ ...prices, prices: prices.prices ?? prices.get }))
+    .describe('EUR per call, at most six decimals.'),
   schedule: schedule.describe('When the dataset is collected, as the register announces it: five fields, UTC.'),
   owner: strictObject({
     domain: attribute
@@ -376,8 +398,6 @@ export const PackShape = strictObject({
 
 /** Content of pack.ts. The guide "Reference of pack.ts" lists every member. */
 export type PackInput = z.input<typeof PackShape>;
-export type AttributeDraft = z.output<typeof AttributeShape>;
-export type PackDraft = z.output<typeof PackShape>;
 
 /**
  * Member names of the object at a path in a shape, for "one of …" and the nearest name. `input` decides between
@@ -412,15 +432,18 @@ function chosenOptions({ def }: z.ZodDiscriminatedUnion, input: unknown): readon
   return chosen.length > 0 ? chosen : def.options;
 }
 
-/** The shape below `optional()`, `nullable()` and `default()`. */
+/** The shape below `optional()`, `nullable()`, `default()` and `transform()`. */
 export function unwrapShape(shape: z.core.$ZodType): z.core.$ZodType {
   let at = shape;
-  while (
-    at instanceof z.ZodOptional ||
-    at instanceof z.ZodExactOptional ||
-    at instanceof z.ZodNullable ||
-    at instanceof z.ZodDefault
-  )
-    at = at.unwrap();
-  return at;
+  for (;;) {
+    if (at instanceof z.ZodPipe) at = at.in;
+    else if (
+      at instanceof z.ZodOptional ||
+      at instanceof z.ZodExactOptional ||
+      at instanceof z.ZodNullable ||
+      at instanceof z.ZodDefault
+    )
+      at = at.unwrap();
+    else return at;
+  }
 }

@@ -14,7 +14,7 @@ import {
 import { DeclaredSourceShape } from './sources.ts';
 
 /** A version of an npm package that is read. */
-const PinShape = strictObject({
+export const PinShape = strictObject({
   package: requiredText('the name of an npm package')
     .regex(/^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*$/, 'the name of an npm package')
     .describe('The package.'),
@@ -37,7 +37,7 @@ const PinShape = strictObject({
 });
 
 /** Pages on the web that are fetched. */
-const CrawlShape = strictObject({
+export const CrawlShape = strictObject({
   urls: arrayOf(httpAddress(), 'a list of addresses').min(1, 'at least one address').describe('Start addresses.'),
   delay_seconds: boundedNumber('a number of seconds of at least 0', 0)
     .default(1)

@@ -315,43 +315,28 @@ type Options<K extends DeclaredKind, Given extends string> = Omit<
   'kind' | Given
 >;
 
+const fileOf =
+  <K extends DeclaredKind>(kind: K) =>
+  (file: string, options?: Options<K, 'file'>) =>
+    ({ kind, file, ...options }) as { kind: K; file: string } & Options<K, 'file'>;
+
 /** Reads a CSV file: `csv('prices.csv', { attributes: { 'price.list': 'Price' } })`. */
-export const csv = (file: string, options: Options<'csv', 'file'> = {}) => ({ kind: 'csv' as const, file, ...options });
+export const csv = fileOf('csv');
 
 /** Reads a file with one JSON object on each line. */
-export const jsonl = (file: string, options: Options<'jsonl', 'file'> = {}) => ({
-  kind: 'jsonl' as const,
-  file,
-  ...options,
-});
+export const jsonl = fileOf('jsonl');
 
 /** Reads a JSON file; `items` is the path of its list of objects. */
-export const json = (file: string, options: Options<'json', 'file'> = {}) => ({
-  kind: 'json' as const,
-  file,
-  ...options,
-});
+export const json = fileOf('json');
 
 /** Reads a Parquet file. */
-export const parquet = (file: string, options: Options<'parquet', 'file'> = {}) => ({
-  kind: 'parquet' as const,
-  file,
-  ...options,
-});
+export const parquet = fileOf('parquet');
 
 /** Reads a sheet of a workbook: `xlsx('prices.xlsx', { sheet: 'Prices' })`. */
-export const xlsx = (file: string, options: Options<'xlsx', 'file'> = {}) => ({
-  kind: 'xlsx' as const,
-  file,
-  ...options,
-});
+export const xlsx = fileOf('xlsx');
 
 /** Reads a table of a SQLite file, or the rows of a query. */
-export const sqlite = (file: string, options: Options<'sqlite', 'file'>) => ({
-  kind: 'sqlite' as const,
-  file,
-  ...options,
-});
+export const sqlite = fileOf('sqlite');
 
 /**
  * The versions of an npm package, as members of a source: `...npm('world-cities', { pins: [{ version: '1.2.0',
