@@ -2,7 +2,7 @@
 
 import { FORMATS } from '../../data/input/formats.ts';
 import { ApiError, ERRORS, type ErrorCode, errorBody, retryOf } from '../contract/errors.ts';
-import type { Operation } from '../contract/operation.ts';
+import { acceptedParameters, isChange, type Operation } from '../contract/operation.ts';
 import type { View } from './document.ts';
 import { componentRef } from './openapi-names.ts';
 
@@ -108,28 +108,43 @@ function headersOf(status: number): Json {
 
 const NAMES = new Map(SHOWN.map(([name, code]) => [ERRORS[code].status as number, name]));
 
-/** Possible errors of an operation, by status. */
-export function errorsOf(
-  { rest, charge: { access }, formats, docs: { errors = [] } }: Operation,
-  sold: boolean,
-): Record<string, Json> {
+/** Codes of the possible errors of an operation, in the order of the table. `pays`: some of its calls have a price. */
+export function errorCodes(operation: Operation, pays: boolean): ErrorCode[] {
+  const { rest, docs, formats } = operation;
+  const { access, price, previews } = operation.charge;
+  const { names, filters } = acceptedParameters(operation);
   const dataset = rest.path.includes(':ds');
-  const others = rest.path.replace(':ds', '').includes(':');
-  const statuses = [
-    400,
-    401,
-    ...(sold ? [402, 403] : []),
-    ...(access === 'plan' || access === 'admin' ? [403] : []),
-    ...(dataset || others ? [404] : []),
-    ...(access === 'free' && rest.method === 'GET' ? [] : [409]),
-    ...errors.map((code) => ERRORS[code].status),
-    413,
-    ...(rest.method === 'GET' ? [] : [415]),
-    ...(rest.method !== 'GET' || others || formats.includes('json') ? [422] : []),
-    429,
-    500,
-    503,
+  const values = rest.path.replace(':ds', '').includes(':');
+  const owners = docs.group === 'owners';
+  const record = rest.path.includes(':entity_id') || owners || names.includes('ids');
+  const conditions: [boolean, ErrorCode[]][] = [
+    [true, ['unknown_filter']],
+    [names.includes('fields') || filters, ['invalid_parameter']],
+    [names.includes('cursor'), ['invalid_cursor']],
+    [names.includes('ids'), ['too_many_ids']],
+    [access === 'key' || access === 'plan' || access === 'admin', ['key_required']],
+    [true, ['invalid_key']],
+    [pays, ['payment_required', 'insufficient_credits', 'payment_invalid', 'limit_exceeded']],
+    [previews !== undefined, ['quota_exceeded']],
+    [access === 'plan', ['plan_required']],
+    [access === 'admin', ['admin_required']],
+    [owners && !dataset, ['domain_mismatch', 'not_owner']],
+    [dataset, ['unknown_dataset']],
+    [record, ['unknown_entity']],
+    [values && !record, ['not_found']],
+    [price !== undefined || isChange(operation), ['idempotency_conflict', 'payment_in_progress']],
+    [rest.method !== 'GET', ['unsupported_media_type']],
+    [rest.method !== 'GET' || values || formats.includes('json'), ['validation_failed']],
+    [true, ['payload_too_large', 'rate_limited', 'internal', 'unavailable']],
+    [filters, ['query_timeout']],
   ];
+  const codes = new Set([...(docs.errors ?? []), ...conditions.flatMap(([applies, list]) => (applies ? list : []))]);
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
+}
+
+/** Possible errors of an operation, by status. */
+export function errorsOf(operation: Operation, pays: boolean): Record<string, Json> {
+  const statuses = errorCodes(operation, pays).map((code) => ERRORS[code].status);
   return Object.fromEntries(
     statuses.map((status) => [String(status), componentRef('responses', NAMES.get(status) ?? 'Failed')]),
   );

@@ -25,7 +25,7 @@ export interface SiteInput {
 }
 
 /** Writes the answers that the pages quote to the places of DIST_DIR, where `siteData` reads them. */
-async function fetchAnswers(service: string, dataset: string, dist: string): Promise<void> {
+async function fetchAnswers(service: string, datasets: readonly string[], dist: string): Promise<void> {
   const save = async (path: string): Promise<string> => {
     const response = await fetch(`${service}/${path}`);
     if (!response.ok) throw new Error(`${path}: the service answered ${response.status}`);
@@ -34,10 +34,13 @@ async function fetchAnswers(service: string, dataset: string, dist: string): Pro
     writeFileSync(join(dist, path), answer);
     return answer;
   };
-  const examples = JSON.parse(await save(`v1/${dataset}/examples`)) as { items: { slug: string }[] };
-  await save(`v1/${dataset}/profile`);
-  const [first] = examples.items;
-  if (first !== undefined) await save(`datasets/${dataset}/${first.slug}.md`);
+  await save('openapi.json');
+  for (const dataset of datasets) {
+    await save(`v1/${dataset}/profile`);
+    const examples = JSON.parse(await save(`v1/${dataset}/examples`)) as { items: { slug: string }[] };
+    const [first] = examples.items;
+    if (first !== undefined) await save(`datasets/${dataset}/${first.slug}.md`);
+  }
 }
 
 async function main(input: SiteInput): Promise<void> {
@@ -53,7 +56,8 @@ async function main(input: SiteInput): Promise<void> {
     const releases = packs.flatMap(({ id }) => register.current(id) ?? []);
     const dist = join(scratch, 'dist');
     mkdirSync(dist);
-    for (const { pack } of releases) await fetchAnswers(input.service, pack.id, dist);
+    const datasets = releases.map(({ pack }) => pack.id);
+    await fetchAnswers(input.service, datasets, dist);
     // The pages show the sizes of the files for analysts.
     const files = join(folders.dist, 'files');
     if (existsSync(files)) symlinkSync(files, join(dist, 'files'), 'junction');

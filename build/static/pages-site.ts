@@ -27,7 +27,7 @@ import { datasetAttribution } from '../../packs/define/links.ts';
 import type { Value } from '../../packs/define/model.ts';
 import type { Output } from './output.ts';
 import { pagesProgram, renderPages } from './pages-program.ts';
-import { siteReference } from './site-reference.ts';
+import { type OpenApi, siteReference } from './site-reference.ts';
 
 /** The first rows of the dataset's table. */
 async function firstRows(release: Release, base_url: string): Promise<PublicRecord[]> {
@@ -91,7 +91,11 @@ export async function siteData(
     });
   }
   const now = releaseTime(releases);
-  const reference = await siteReference({ releases: [...releases], base_url: base, eur_usd, operations, now });
+  const document = JSON.parse(readFileSync(join(dist, 'openapi.json'), 'utf8')) as OpenApi;
+  const reference = await siteReference(
+    { releases: [...releases], base_url: base, eur_usd, operations, now },
+    document,
+  );
   return { base_url: base, assets: PAGE_ASSETS, datasets, reference };
 }
 

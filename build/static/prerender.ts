@@ -145,8 +145,12 @@ export async function prerender({
     const key = hash('sha256', keys.join(), 'hex').slice(0, 16);
     // Astro compiles changed pages for people, and DuckDB reads names for the search, while the datasets are written.
     const { answers, all: datasets } = writeDatasets(views, output);
+    // At the same time as the files for analysts of the last dataset.
+    const register = answers.then(() =>
+      writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output),
+    );
     const data = async () => {
-      await datasets;
+      await Promise.all([datasets, register]);
       return siteData(releases, base, DIST_DIR, OPERATIONS, eur_usd);
     };
     const pages = site({ inputs: key, data, base, scratch }, output).catch((error: Error) => {
@@ -154,10 +158,6 @@ export async function prerender({
       output.keepOld((entry) => entry.key.startsWith(SITE_KEY));
     });
     const search = writeSearch({ releases, scratch, key }, output);
-    // At the same time as the files for analysts of the last dataset.
-    const register = answers.then(() =>
-      writeRegister({ ...shared, keys, x402: config.X402_PAY_TO !== undefined }, output),
-    );
     // Their errors are thrown below, after the datasets are written.
     for (const part of [search, register]) part.catch(() => {});
     try {

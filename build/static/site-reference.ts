@@ -1,16 +1,17 @@
-// Data of the API reference: every operation with parameters, errors, example requests and an example answer.
+// Data of the API reference: the operations of the published OpenAPI document with their prices, example requests and
+// example answers.
 import { ERROR_HELP } from '../../api/contract/error-help.ts';
 import { ERRORS, type ErrorCode, KEY_BODY } from '../../api/contract/errors.ts';
-import { acceptedParameters, isChange, isTool, type Operation, searchOf } from '../../api/contract/operation.ts';
+import { acceptedParameters, isTool, type Operation, searchOf } from '../../api/contract/operation.ts';
 import { mayCost, priceCondition, priceUnit } from '../../api/contract/pricing.ts';
 import type { View } from '../../api/discovery/document.ts';
-import { type ExampleAnswer, examplesOf, shortenLists, slugsOf } from '../../api/discovery/openapi-examples.ts';
+import { slugsOf } from '../../api/discovery/openapi-examples.ts';
 import { openPath } from '../../api/discovery/openapi-names.ts';
-import { bodySchema, datasetParameter, HEADERS, parametersOf } from '../../api/discovery/openapi-parameters.ts';
+import { errorCodes } from '../../api/discovery/openapi-responses.ts';
 import { prerenderContext } from '../../api/discovery/prerender-context.ts';
 import { sampleRecords } from '../../api/operations/dataset/dataset_samples.ts';
 import type { SiteOperation, SiteParameter, SiteReference, SiteRequest } from '../../api/pages/site.ts';
-import { inputSchema, outputSchema } from '../../api/render/json-schema.ts';
+import { outputSchema } from '../../api/render/json-schema.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { Release } from '../../data/releases/release.ts';
 import type { Geo, Pack } from '../../packs/define/model.ts';
@@ -64,11 +65,7 @@ function shortRecord(record: PublicRecord): object {
   return { ...record, attributes: only(attributes), provenance: only(provenance), freshness: only(freshness) };
 }
 
-/** An answer of the shape of a schema (`outputSchema`), with one item in each list. */
-function fictionalAnswer(schema: JsonSchema, place: FictionalPlace): unknown {
-  return fictionalValue(schema, '', place);
-}
-
+/** A value of the shape of a schema (`outputSchema`), with one item in each list. `name`: of the member, '' for none. */
 function fictionalValue(schema: JsonSchema, name: string, place: FictionalPlace): unknown {
   const ref = schema['$ref'];
   if (typeof ref === 'string')
@@ -122,42 +119,82 @@ const BODY: Readonly<Record<string, unknown>> = {
   message: 'This value differs from the one on the linked page.',
 };
 
-/** The data of the reference, with the answers of one dataset. */
-export async function siteReference(current: View): Promise<SiteReference> {
-  const view = { ...current, releases: current.releases.map(atCreation) };
+/** A member of `parameters` in the OpenAPI document, or a reference to one. */
+interface Declared {
+  $ref?: string;
+  name: string;
+  in: SiteParameter['in'];
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  anyOf?: Schema[];
+  items?: Schema;
+  description?: string;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  maxItems?: number;
+  format?: string;
+}
+
+interface Input {
+  properties?: Record<string, Schema>;
+  required?: string[];
+}
+
+/** A JSON body in the document. */
+interface Content<S> {
+  content?: { 'application/json'?: { schema: S; examples?: Record<string, { value: unknown }> } };
+}
+
+interface Described {
+  parameters: Declared[];
+  requestBody?: Content<Input>;
+  responses: Record<string, Content<unknown>>;
+}
+
+/** What the reference reads of /openapi.json. */
+export interface OpenApi {
+  paths: Record<string, Record<string, Described>>;
+  components: { parameters: Record<string, Declared>; schemas: Record<string, Schema> };
+}
+
+/** The data of the reference, with the answers of one dataset. `document`: the published /openapi.json. */
+export async function siteReference(view: View, document: OpenApi): Promise<SiteReference> {
   const points = await pointsOf(view);
   const release = exampleRelease(view.releases, points);
-  const slugs = release ? await slugsOf(view, release) : [];
-  const examples = new Map([
-    ...(await examplesOf(view, undefined)),
-    ...(release ? await examplesOf(view, release) : []),
-  ]);
-  const place = { view, release, points, examples, record: release ? sampleOf(view, release) : null };
+  const place = { view, document, release, points, record: release ? sampleOf(view, release) : null };
   const errors = Object.entries(ERRORS).map(([code, { status }]) => [
     code,
     { status, meaning: ERROR_HELP[code as ErrorCode].meaning },
   ]);
   return {
     dataset: release?.pack.id ?? null,
-    slugs,
+    slugs: release ? await slugsOf(view, release) : [],
     operations: view.operations.map((operation) => siteOperation(operation, place)),
     errors: Object.fromEntries(errors),
   };
 }
 
-/** A release as of its creation, so that a night without changes does not change the page. */
-function atCreation(release: Release): Release {
-  const { manifest } = release;
-  return { ...release, manifest: { ...manifest, last_collection: manifest.created_at } };
-}
-
 interface Place {
   view: View;
+  document: OpenApi;
   release: Release | undefined;
   points: Points;
-  examples: ReadonlyMap<string, ExampleAnswer>;
   record: PublicRecord | null;
 }
+
+/** An operation in the document, in general or for a dataset. */
+const describedIn = ({ paths }: OpenApi, operation: Operation, pack: Pack | null): Described =>
+  paths[openPath(operation, pack)]![operation.rest.method.toLowerCase()]!;
 
 /** Points for searches by distance, by dataset. Datasets without public geography have none. */
 type Points = ReadonlyMap<string, Geo>;
@@ -193,6 +230,7 @@ function siteOperation(operation: Operation, place: Place): SiteOperation {
   const { name, title, description, rest, formats } = operation;
   const { group } = operation.docs;
   const { access, price, previews } = operation.charge;
+  const parameters = declaredParameters(operation, place.document);
   return {
     name,
     title,
@@ -208,68 +246,42 @@ function siteOperation(operation: Operation, place: Place): SiteOperation {
     formats,
     tool: isTool(operation),
     filters: acceptedParameters(operation).filters,
-    parameters: declaredParameters(operation),
-    errors: errorCodes(operation),
-    requests: requestsOf(operation, place),
+    parameters,
+    errors: errorCodes(operation, mayCost(operation, null)),
+    requests: requestsOf(operation, parameters, place),
     tasks: place.release ? tasksOf(operation, place.release, place.points) : [],
     answer: answerOf(operation, place),
   };
 }
 
-interface Schema {
-  type?: string | string[];
-  enum?: unknown[];
-  anyOf?: Schema[];
-  items?: Schema;
-  description?: string;
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-  minLength?: number;
-  maxLength?: number;
-  maxItems?: number;
-  format?: string;
-}
-
-interface Input {
-  properties?: Record<string, Schema>;
-  required?: string[];
-}
-
-/** A parameter of the OpenAPI document, or a reference to one. */
-interface Declared {
-  $ref?: string;
-  name: string;
-  in: SiteParameter['in'];
-  required?: boolean;
-  description?: string;
-  schema: Schema;
-}
-
-/** Parameters that operations share, by their name in the document. */
-const SHARED: Readonly<Record<string, unknown>> = { Dataset: datasetParameter([]), ...HEADERS };
-
-/** The parameters of an operation as the OpenAPI document declares them, then the members of its body. */
-function declaredParameters(operation: Operation): SiteParameter[] {
-  const declared = parametersOf(operation, null) as unknown as Declared[];
-  const body = bodySchema(operation) as { content: Record<string, { schema: Input }> } | undefined;
-  const { properties = {}, required = [] } = body?.content['application/json']?.schema ?? {};
+/** The parameters of an operation, then the members of its body. */
+function declaredParameters(operation: Operation, document: OpenApi): SiteParameter[] {
+  const { schemas, parameters: shared } = document.components;
+  const { parameters, requestBody } = describedIn(document, operation, null);
+  const { properties = {}, required: needed = [] } = requestBody?.content?.['application/json']?.schema ?? {};
   const members = Object.entries(properties).map(([name, schema]): Declared => {
     const { description = '' } = schema;
-    return { name, in: 'body', required: required.includes(name), description, schema };
+    return { name, in: 'body', required: needed.includes(name), description, schema };
   });
-  return [...declared, ...members]
-    .map((parameter) => (SHARED[parameter.$ref?.replace(/^.*\//, '') ?? ''] ?? parameter) as Declared)
-    .map(({ name, in: place, required = false, description = '', schema }) => {
-      const limits = limitsOf(schema);
-      return {
-        ...{ name, in: place, type: typeOf(schema), required, description },
-        ...(schema.enum ? { values: schema.enum.map(String) } : {}),
-        ...(schema.default === undefined ? {} : { fallback: String(schema.default) }),
-        ...(limits === '' ? {} : { limits }),
-      };
-    });
+  return [...parameters, ...members].map((declared) => {
+    const { name, in: place, required = false, description = '', schema: own } = referenced(declared, shared);
+    const schema = referenced(own, schemas);
+    const limits = limitsOf(schema);
+    return {
+      ...{ name, in: place, type: typeOf(schema), required, description },
+      // The page has a menu of datasets.
+      ...(schema.enum && name !== 'ds' ? { values: schema.enum.map(String) } : {}),
+      ...(schema.default === undefined ? {} : { fallback: String(schema.default) }),
+      ...(limits === '' ? {} : { limits }),
+    };
+  });
 }
+
+/** An object with the members of the component that it refers to. */
+const referenced = <T extends { $ref?: string }>(object: T, components: Record<string, T>): T => ({
+  ...components[object.$ref?.replace(/^.*\//, '') ?? ''],
+  ...object,
+});
 
 function typeOf({ type, anyOf, items, format }: Schema): string {
   const list = anyOf?.find((schema) => schema.type === 'array');
@@ -292,66 +304,31 @@ function limitsOf({ minimum, maximum, minLength, maxLength, maxItems, anyOf }: S
   return isHigh ? `at most ${maximum}` : '';
 }
 
-/** Error codes of an operation, in the order of the table. */
-function errorCodes(operation: Operation): ErrorCode[] {
-  const { rest } = operation;
-  const { access, price, previews } = operation.charge;
-  const { errors = [], group } = operation.docs;
-  const names = inputSchema(operation, null) as Input;
-  const has = (name: string) => names.properties?.[name] !== undefined;
-  const dataset = rest.path.includes(':ds');
-  const pays = mayCost(operation, null);
-  const conditions: [boolean, ErrorCode[]][] = [
-    [acceptedParameters(operation).filters || rest.method === 'GET', ['unknown_filter']],
-    [has('fields') || acceptedParameters(operation).filters, ['invalid_parameter']],
-    [has('cursor'), ['invalid_cursor']],
-    [has('ids'), ['too_many_ids']],
-    [access === 'key' || access === 'plan' || access === 'admin', ['key_required']],
-    [true, ['invalid_key']],
-    [pays, ['payment_required', 'insufficient_credits', 'payment_invalid']],
-    [previews !== undefined, ['quota_exceeded']],
-    [pays, ['limit_exceeded']],
-    [access === 'plan', ['plan_required']],
-    [access === 'admin', ['admin_required']],
-    [group === 'owners' && !dataset, ['domain_mismatch', 'not_owner']],
-    [dataset, ['unknown_dataset']],
-    [rest.path.includes(':entity_id') || group === 'owners' || has('ids'), ['unknown_entity']],
-    [price !== undefined || isChange(operation), ['idempotency_conflict', 'payment_in_progress']],
-    [true, ['validation_failed', 'rate_limited', 'internal', 'unavailable']],
-    [acceptedParameters(operation).filters, ['query_timeout']],
-  ];
-  const codes = new Set([...errors, ...conditions.flatMap(([applies, list]) => (applies ? list : []))]);
-  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
-}
-
 /** An example request for each dataset, or for the register. */
-function requestsOf(operation: Operation, { view: { releases }, points }: Place): Record<string, SiteRequest> {
-  if (!operation.rest.path.includes(':ds')) return { '': requestOf(operation, null) };
+function requestsOf(
+  operation: Operation,
+  parameters: readonly SiteParameter[],
+  { view: { releases }, points }: Place,
+): Record<string, SiteRequest> {
+  if (!operation.rest.path.includes(':ds')) return { '': requestOf(operation, parameters, null) };
   return Object.fromEntries(
     releases.map((release) => [
       release.pack.id,
-      tasksOf(operation, release, points)[0]?.request ?? requestOf(operation, release.pack),
+      tasksOf(operation, release, points)[0]?.request ?? requestOf(operation, parameters, release.pack),
     ]),
   );
 }
 
-function requestOf(operation: Operation, pack: Pack | null): SiteRequest {
-  const { rest } = operation;
-  const { example } = operation.docs;
-  const raw = (pack === null ? null : example?.(pack, [SLUG, SLUG])) ?? {};
+function requestOf({ docs }: Operation, declared: readonly SiteParameter[], pack: Pack | null): SiteRequest {
+  const raw = (pack === null ? null : docs.example?.(pack, [SLUG, SLUG])) ?? {};
   const text = Object.entries(raw).map(([name, value]) => [name, String(value)]);
   const parameters: Record<string, string> = Object.fromEntries(text);
   if (pack !== null) parameters['ds'] = pack.id;
-  for (const [, name = ''] of rest.path.matchAll(/:(\w+)/g))
-    parameters[name] ??= String(BODY[name] ?? (name === 'entity_id' ? SLUG : '…'));
-  const { properties = {}, required = [] } = inputSchema(operation, pack) as Input;
-  if (rest.method === 'GET') {
-    for (const name of required)
-      parameters[name] ??=
-        properties[name]?.format === 'date-time' ? '2026-11-01T00:00:00Z' : String(BODY[name] ?? '…');
-    return { parameters };
-  }
-  const members = required.filter((name) => !rest.path.includes(`:${name}`));
+  const required = declared.filter((parameter) => parameter.required);
+  for (const { name, type } of required.filter(({ in: place }) => place !== 'body'))
+    parameters[name] ??=
+      name === 'entity_id' ? SLUG : type === 'date-time' ? '2026-11-01T00:00:00Z' : String(BODY[name] ?? '…');
+  const members = required.filter(({ in: place }) => place === 'body').map(({ name }) => name);
   const body = Object.fromEntries(members.map((name) => [name, name === 'dataset' ? '{ds}' : (BODY[name] ?? '…')]));
   return { parameters, ...(members.length > 0 ? { body } : {}) };
 }
@@ -378,16 +355,17 @@ function tasksOf(operation: Operation, { pack, manifest }: Release, points: Poin
 }
 
 /** An answer: real if it names no record and no time of a collection, else of fictional values. */
-function answerOf(operation: Operation, { view, release, examples, record }: Place): SiteOperation['answer'] {
+function answerOf(operation: Operation, { view, document, release, record }: Place): SiteOperation['answer'] {
   const [status = 200] = operation.docs.statuses ?? [];
   const pack = operation.rest.path.includes(':ds') ? (release?.pack ?? null) : null;
-  const real = examples.get(operation.name)?.answer;
+  const { content } = describedIn(document, operation, pack).responses[status] ?? {};
+  const real = content?.['application/json']?.examples?.[operation.name]?.value;
   // Records may be opted out, and the time of a collection changes every night.
   if (real !== undefined && !/"(slug|entity_id|last_collection)":/.test(JSON.stringify(real)))
-    return { status, json: JSON.stringify(shortenLists(real), null, 2), is_real: true };
+    return { status, json: JSON.stringify(real, null, 2), is_real: true };
   const schema = outputSchema(operation, pack);
   if (schema === null) return null;
   const dataset = release?.pack.id ?? null;
-  const answer = fictionalAnswer(schema, { record, dataset, base_url: view.base_url });
+  const answer = fictionalValue(schema, '', { record, dataset, base_url: view.base_url });
   return { status, json: JSON.stringify(answer, null, 2), is_real: false };
 }

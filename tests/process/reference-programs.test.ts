@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { OPERATIONS } from '../../api/operations/table.ts';
 import type { SiteReference } from '../../api/pages/site.ts';
-import { siteReference } from '../../build/static/site-reference.ts';
+import { type OpenApi, siteReference } from '../../build/static/site-reference.ts';
 import { openRelease } from '../../data/releases/release.ts';
 import { loadPack } from '../../packs/define/load.ts';
 import type { Language } from '../../site/lib/snippets.ts';
@@ -26,13 +26,9 @@ const releases = await Promise.all(
     openRelease(dataDir, await loadPack(join(import.meta.dirname, '../packs', id)), release),
   ),
 );
-const reference: SiteReference = await siteReference({
-  releases,
-  base_url: server.base,
-  eur_usd: 1.1,
-  operations: OPERATIONS,
-  now,
-});
+const document = (await (await fetch(`${server.base}/openapi.json`)).json()) as OpenApi;
+const view = { releases, base_url: server.base, eur_usd: 1.1, operations: OPERATIONS, now };
+const reference: SiteReference = await siteReference(view, document);
 for (const release of releases) await release.engine.close();
 const { key } = await newKey(server.app, 1);
 afterAll(() => server.close());
