@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { build, stop } from 'esbuild';
 import type { AssetPaths } from './frame.ts';
 
 /** A file with immutable content. */
@@ -18,7 +18,7 @@ export interface Asset {
 const SITE = new URL('../../site/', import.meta.url);
 
 /** Each entry with all that it imports is one file. */
-const { outputFiles } = buildSync({
+const { outputFiles } = await build({
   absWorkingDir: fileURLToPath(SITE),
   entryPoints: [
     { in: 'style/page.css', out: 'page' },
@@ -36,6 +36,8 @@ const { outputFiles } = buildSync({
   // tsconfig.json is for the type checker.
   tsconfigRaw: {},
 });
+// Ends its process.
+await stop();
 
 /** The file of an entry. */
 function assetOf(file: string): Asset {
