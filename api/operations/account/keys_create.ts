@@ -18,15 +18,18 @@ const Input = z.object({
     .describe('payg, pro or scale; a paid plan starts when its checkout is paid'),
 });
 
-type Created = {
-  id: string;
-  key: string;
-  email: string;
-  plan: string;
-  balance_eur: number;
-  notice?: string;
-  checkout_url?: string;
-};
+const output = () =>
+  z.object({
+    id: z.uuid(),
+    key: z.string().describe('The secret, shown only once'),
+    email: z.string(),
+    plan: z.string(),
+    balance_eur: euro('Credit'),
+    notice: z.string().describe('Why the key starts without credit').optional(),
+    checkout_url: address('Checkout of a paid plan').optional(),
+    ...ABOUT_OUTPUT,
+  });
+type Created = z.infer<ReturnType<typeof output>>;
 
 /** Why a key starts without credit. */
 export const NO_WELCOME: Record<NonNullable<CreatedAccount['no_welcome']>, string> = {
@@ -36,7 +39,7 @@ export const NO_WELCOME: Record<NonNullable<CreatedAccount['no_welcome']>, strin
     'This address had a key that was revoked, so this key starts with 0 EUR. Free calls work; paid calls need a top-up or a plan.',
 };
 
-export const keys_create = operation<z.infer<typeof Input>, Created & About>({
+export const keys_create = operation<z.infer<typeof Input>, Created>({
   name: 'keys_create',
   title: 'Create an API key',
   description: `Creates a key for an e-mail address with a welcome credit of ${WELCOME}. The secret is shown only once.`,
@@ -45,20 +48,10 @@ export const keys_create = operation<z.infer<typeof Input>, Created & About>({
   charge: { ...KEY_OPERATION.charge, access: 'free' },
   docs: { ...KEY_OPERATION.docs, errors: ['key_exists'], statuses: [201] },
   ...bodyInput(Input, KEY_BODY),
-  output: () =>
-    z.object({
-      id: z.uuid(),
-      key: z.string().describe('The secret, shown only once'),
-      email: z.string(),
-      plan: z.string(),
-      balance_eur: euro('Credit'),
-      notice: z.string().describe('Why the key starts without credit').optional(),
-      checkout_url: address('Checkout of a paid plan').optional(),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   async run({ email, plan }, ctx) {
     const { accounts, requester, keepAnswer } = serviceOf(ctx);
-    const bodyOf = ({ secret, account, no_welcome }: CreatedAccount): Created => {
+    const bodyOf = ({ secret, account, no_welcome }: CreatedAccount): Omit<Created, keyof About> => {
       const { id, plan: current, balance_eur } = accountMembers(account);
       const notice = no_welcome === null ? {} : { notice: NO_WELCOME[no_welcome] };
       return { id, key: secret, email: account.email, plan: current, balance_eur, ...notice };

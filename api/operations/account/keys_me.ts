@@ -7,24 +7,34 @@ import { DataError } from '../../../data/model/errors.ts';
 import { eur } from '../../../packs/define/money.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, table } from '../../render/markdown.ts';
-import type { About } from '../common/about.ts';
 import { about, accountMembers, isoMilliseconds, serviceOf } from '../common/account.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, CURSOR_OUTPUT, euro, time } from '../common/outputs.ts';
 
-interface Line {
-  id: number;
-  at: string;
-  kind: string;
-  amount_eur: number;
-  /** Absent for a child key, which does not see the balance of its parent. */
-  balance_eur?: number;
-  operation?: string;
-  dataset?: string;
-  request_id?: string;
-}
-
-type Own = ReturnType<typeof accountMembers> & { ledger: Line[]; next_cursor: string | null } & About;
+const output = () =>
+  z.object({
+    id: z.uuid(),
+    email: z.string().nullable().describe('Null for a prepaid key without an address, and for a child key'),
+    plan: z.string(),
+    balance_eur: euro('Credit'),
+    ledger: z
+      .array(
+        z.object({
+          id: z.int(),
+          at: time('When'),
+          kind: z.string(),
+          amount_eur: euro('Negative: charged'),
+          balance_eur: euro('Afterwards; absent for a child key').optional(),
+          operation: z.string().optional(),
+          dataset: z.string().optional(),
+          request_id: z.string().optional(),
+        }),
+      )
+      .describe('Newest first'),
+    next_cursor: CURSOR_OUTPUT,
+    ...ABOUT_OUTPUT,
+  });
+type Own = z.infer<ReturnType<typeof output>>;
 
 /** A ledger cursor is the id of the last row shown; rows are never renumbered. */
 const writeCursor = (id: number) => Buffer.from(`ledger ${id}`).toString('base64url');
@@ -49,29 +59,7 @@ export const keys_me = operation<{ limit: number; cursor: number | null }, Own>(
   docs: { group: 'account' },
   formats: ['json', 'markdown'],
   ...inputOf(ledgerParameters),
-  output: () =>
-    z.object({
-      id: z.uuid(),
-      email: z.string().nullable().describe('Null for a prepaid key without an address, and for a child key'),
-      plan: z.string(),
-      balance_eur: euro('Credit'),
-      ledger: z
-        .array(
-          z.object({
-            id: z.int(),
-            at: time('When'),
-            kind: z.string(),
-            amount_eur: euro('Negative: charged'),
-            balance_eur: euro('Afterwards; absent for a child key').optional(),
-            operation: z.string().optional(),
-            dataset: z.string().optional(),
-            request_id: z.string().optional(),
-          }),
-        )
-        .describe('Newest first'),
-      next_cursor: CURSOR_OUTPUT,
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   async run({ limit, cursor: before }, ctx) {
     const { accounts, requester } = serviceOf(ctx);
     const account = await accounts.own(requester);

@@ -11,16 +11,23 @@ import { about, bodyInput, KEY_OPERATION, memberList, serviceOf } from '../commo
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, euro } from '../common/outputs.ts';
 
-interface Day {
-  date: string;
-  dataset: string;
-  operation: string;
-  child_id?: string;
-  calls: number;
-  amount_eur: number;
-}
+const usageOutput = () =>
+  z.object({
+    days: z.array(
+      z.object({
+        date: z.iso.date(),
+        dataset: z.string(),
+        operation: z.string(),
+        child_id: z.uuid().describe('The child key that was called with; absent: none').optional(),
+        calls: z.int(),
+        amount_eur: euro('Charged'),
+      }),
+    ),
+    ...ABOUT_OUTPUT,
+  });
+type Usage = z.infer<ReturnType<typeof usageOutput>>;
 
-export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
+export const keys_usage = operation<{ days: number }, Usage>({
   name: 'keys_usage',
   title: 'Usage of my key',
   description: 'Charged calls of the calling key by day, dataset, operation and child key, oldest day first.',
@@ -28,20 +35,7 @@ export const keys_usage = operation<{ days: number }, { days: Day[] } & About>({
   rest: { ...KEY_OPERATION.rest, method: 'GET', path: '/v1/keys/me/usage' },
   charge: { ...KEY_OPERATION.charge, access: 'key' },
   ...inputOf(parameters({ days: integerParameter('Days until today, in UTC', { min: 1, max: 90, fallback: 30 }) })),
-  output: () =>
-    z.object({
-      days: z.array(
-        z.object({
-          date: z.iso.date(),
-          dataset: z.string(),
-          operation: z.string(),
-          child_id: z.uuid().describe('The child key that was called with; absent: none').optional(),
-          calls: z.int(),
-          amount_eur: euro('Charged'),
-        }),
-      ),
-      ...ABOUT_OUTPUT,
-    }),
+  output: usageOutput,
   async run({ days }, ctx) {
     const { accounts, requester } = serviceOf(ctx);
     const rows = await accounts.usage(requester, days);

@@ -7,19 +7,21 @@ import { isoTime } from '../../../data/model/time.ts';
 import { snapshotOf, WITHHELD_MESSAGE } from '../../../data/releases/export.ts';
 import { operation } from '../../contract/operation.ts';
 import { bareUrl, blocks, escapeText } from '../../render/markdown.ts';
-import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, address, count, time } from '../common/outputs.ts';
 
-type Export = {
-  format: ExportFormat;
-  /** Release of the file. */
-  snapshot: string;
-  url: string;
-  expires_at: string;
-  bytes: number;
-  sha256: string;
-} & About;
+const output = () =>
+  z.object({
+    format: z.enum(EXPORT_FORMATS),
+    snapshot: z.string().describe('Release that the file is of'),
+    url: address('The file; works without a header'),
+    expires_at: time('Until then'),
+    bytes: count('Size of the file'),
+    sha256: z.string(),
+    ...ABOUT_OUTPUT,
+  });
+type Export = z.infer<ReturnType<typeof output>>;
 
 export const dataset_export = operation<{ format: ExportFormat }, Export>({
   name: 'dataset_export',
@@ -33,16 +35,7 @@ export const dataset_export = operation<{ format: ExportFormat }, Export>({
   formats: ['json', 'markdown'],
   own_format: true,
   ...inputOf(exportParameters),
-  output: () =>
-    z.object({
-      format: z.enum(EXPORT_FORMATS),
-      snapshot: z.string().describe('Release that the file is of'),
-      url: address('The file; works without a header'),
-      expires_at: time('Until then'),
-      bytes: count('Size of the file'),
-      sha256: z.string(),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   run: async ({ format }, ctx) => {
     const { pack, manifest, withheld } = releaseOf(ctx);
     if (withheld) throw new DataError('unavailable', WITHHELD_MESSAGE);

@@ -1,30 +1,45 @@
 // GET /v1/{ds}/schema: the JSON Schema of a record, its attributes, and every filter by its exact name.
 
 import { z } from 'zod';
-import { type FilterEntry, filterGrammar } from '../../../data/input/filters.ts';
+import { filterGrammar } from '../../../data/input/filters.ts';
 import { ATTRIBUTE_TYPES } from '../../../packs/define/model.ts';
-import { type JsonSchema, recordSchema } from '../../../packs/define/record-schema.ts';
+import { recordSchema } from '../../../packs/define/record-schema.ts';
 import { filterUses, operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
-import { type About, aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
+import { aboutDataset, releaseOf, releaseValidators } from '../common/about.ts';
 import { omitMembers } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, datasetFiles } from '../common/outputs.ts';
 
-interface AttributeEntry {
-  name: string;
-  type: string;
-  unit: string | null;
-  description: string;
-  public: boolean;
-  filterable: boolean;
-  /** The part before the first dot of a nested attribute. */
-  group: string | null;
-  /** Its values name records. */
-  key?: true;
-}
-
-type Schema = { dataset: string; schema: JsonSchema; attributes: AttributeEntry[]; filters: FilterEntry[] } & About;
+const output = () =>
+  z.object({
+    dataset: z.string(),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of a record'),
+    attributes: z.array(
+      z.object({
+        name: z.string(),
+        type: z.enum(ATTRIBUTE_TYPES),
+        unit: z.string().nullable(),
+        description: z.string(),
+        public: z.boolean().describe('Free; other attributes are only in paid answers'),
+        filterable: z.boolean(),
+        group: z.string().nullable().describe('price of price.input'),
+        key: z.literal(true).describe('Its values name records in place of ids').optional(),
+      }),
+    ),
+    filters: z.array(
+      z.object({
+        name: z.string().describe('The query parameter'),
+        attribute: z.string(),
+        operator: z.enum(['any', 'not', 'like', 'min', 'max', 'has']),
+        type: z.enum(['string', 'integer', 'number', 'boolean', 'date', 'datetime']),
+        description: z.string(),
+        values: z.array(z.string()).optional().describe('The values to choose from, where they are known'),
+      }),
+    ),
+    ...ABOUT_OUTPUT,
+  });
+type Schema = z.infer<ReturnType<typeof output>>;
 
 function markdown({ dataset, attributes, filters, attribution, license }: Schema): string {
   const fields = attributes.map((attribute) => [
@@ -90,34 +105,7 @@ export const dataset_schema = operation<object, Schema>({
   repeats: true,
   formats: ['json', 'markdown'],
   ...inputOf(NO_PARAMETERS),
-  output: () =>
-    z.object({
-      dataset: z.string(),
-      schema: z.record(z.string(), z.unknown()).describe('JSON Schema 2020-12 of a record'),
-      attributes: z.array(
-        z.object({
-          name: z.string(),
-          type: z.enum(ATTRIBUTE_TYPES),
-          unit: z.string().nullable(),
-          description: z.string(),
-          public: z.boolean().describe('Free; other attributes are only in paid answers'),
-          filterable: z.boolean(),
-          group: z.string().nullable().describe('price of price.input'),
-          key: z.literal(true).describe('Its values name records in place of ids').optional(),
-        }),
-      ),
-      filters: z.array(
-        z.object({
-          name: z.string().describe('The query parameter'),
-          attribute: z.string(),
-          operator: z.enum(['any', 'not', 'like', 'min', 'max', 'has']),
-          type: z.enum(['string', 'integer', 'number', 'boolean', 'date', 'datetime']),
-          description: z.string(),
-          values: z.array(z.string()).optional().describe('The values to choose from, where they are known'),
-        }),
-      ),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
     const attributes = pack.attributes.map((attribute) => ({

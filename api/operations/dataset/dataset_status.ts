@@ -2,31 +2,43 @@
 
 import { z } from 'zod';
 import type { Manifest } from '../../../data/model/layout.ts';
-import { lastCollected, type RunHistory, releaseHistory } from '../../../data/releases/runs.ts';
+import { lastCollected, releaseHistory } from '../../../data/releases/runs.ts';
 import type { Pack } from '../../../packs/define/model.ts';
 import { nextRun, parseSchedule } from '../../../packs/define/schedule.ts';
 import { operation } from '../../contract/operation.ts';
 import { blocks, escapeText, table } from '../../render/markdown.ts';
 import { incidentText } from '../../render/run-history.ts';
-import { type About, aboutDataset, releaseOf } from '../common/about.ts';
+import { aboutDataset, releaseOf } from '../common/about.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, share, time } from '../common/outputs.ts';
 
-type Status = {
-  dataset: string;
-  records: number;
-  facts: number;
-  /** null: no values at all. */
-  median_age_hours: number | null;
-  /** 0..1: share of values younger than their attribute's limit. */
-  within_sla: number | null;
-  /** The limit in hours, by attribute. */
-  sla_hours: Record<string, number>;
-  last_collection: string;
-  next_collection: string | null;
-  snapshot: string;
-  runs: RunHistory;
-} & About;
+const output = () =>
+  z.object({
+    dataset: z.string(),
+    records: count('Records'),
+    facts: count('Facts ever observed'),
+    median_age_hours: z.number().nullable().describe('null: there are no values'),
+    within_sla: share('Values younger than the limit of their attribute').nullable(),
+    sla_hours: z.record(z.string(), z.number()).describe('That limit, by attribute'),
+    last_collection: time('When sources were last read'),
+    next_collection: time('When they will be').nullable(),
+    snapshot: z.string().describe('Id of the release'),
+    runs: z
+      .object({
+        since: z.string().nullable().describe('Day of the first recorded nightly run'),
+        incidents: z.array(
+          z.object({
+            from: z.string().describe('Day of the first bad run'),
+            solved: z.string().nullable().describe('Day of the next good run; null: none yet'),
+            outcome: z.enum(['refused', 'failed']).describe('refused: the new data did not pass the checks'),
+            runs: count('Bad runs in a row'),
+          }),
+        ),
+      })
+      .describe('Nightly runs that published nothing because they were refused or failed, newest first'),
+    ...ABOUT_OUTPUT,
+  });
+type Status = z.infer<ReturnType<typeof output>>;
 
 const HOUR = 3_600_000;
 
@@ -84,32 +96,7 @@ export const dataset_status = operation<object, Status>({
   },
   formats: ['json', 'markdown'],
   ...inputOf(NO_PARAMETERS),
-  output: () =>
-    z.object({
-      dataset: z.string(),
-      records: count('Records'),
-      facts: count('Facts ever observed'),
-      median_age_hours: z.number().nullable().describe('null: there are no values'),
-      within_sla: share('Values younger than the limit of their attribute').nullable(),
-      sla_hours: z.record(z.string(), z.number()).describe('That limit, by attribute'),
-      last_collection: time('When sources were last read'),
-      next_collection: time('When they will be').nullable(),
-      snapshot: z.string().describe('Id of the release'),
-      runs: z
-        .object({
-          since: z.string().nullable().describe('Day of the first recorded nightly run'),
-          incidents: z.array(
-            z.object({
-              from: z.string().describe('Day of the first bad run'),
-              solved: z.string().nullable().describe('Day of the next good run; null: none yet'),
-              outcome: z.enum(['refused', 'failed']).describe('refused: the new data did not pass the checks'),
-              runs: count('Bad runs in a row'),
-            }),
-          ),
-        })
-        .describe('Nightly runs that published nothing because they were refused or failed, newest first'),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   run: async (_input, ctx) => {
     const { pack, manifest } = releaseOf(ctx);
     const body: Status = {

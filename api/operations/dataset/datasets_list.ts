@@ -8,24 +8,39 @@ import { type Context, type Operation, operation, type RegisterFacts } from '../
 import { amounts, priceCondition, priceNames } from '../../contract/pricing.ts';
 import { bareUrl, blocks, escapeText, link, table } from '../../render/markdown.ts';
 import { callable, ownToolNames } from '../../render/tools.ts';
-import { type About, aboutRegister, packVersion } from '../common/about.ts';
+import { aboutRegister, packVersion } from '../common/about.ts';
 import { omitMembers } from '../common/brief.ts';
 import { inputOf, NO_PARAMETERS } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, count, euro, time } from '../common/outputs.ts';
 
-interface Entry {
-  id: string;
-  title: string;
-  description: string;
-  license: string;
-  records: number;
-  updated_at: string;
-  links: Record<string, string>;
-  tools: string[];
-  prices: Record<string, { eur: number; usd: number; condition?: string }>;
-}
-
-type Datasets = { datasets: Entry[] } & About;
+const output = () =>
+  z.object({
+    datasets: z.array(
+      z.object({
+        id: z.string(),
+        title: z.string(),
+        description: z.string(),
+        license: z.string(),
+        records: count('Records of the current release'),
+        updated_at: time('When this release was made'),
+        links: z.record(z.string(), z.string()).describe('Address of each operation by its short name'),
+        tools: z.array(z.string()).describe('Operations that are tools of agents too'),
+        prices: z
+          .record(
+            z.string(),
+            z.object({
+              eur: euro('EUR a call'),
+              usd: z.number().describe('The same in USD'),
+              condition: z.string().describe('Which calls have this price, where not all of them').optional(),
+            }),
+          )
+          .describe('Prices of a call'),
+      }),
+    ),
+    ...ABOUT_OUTPUT,
+  });
+type Datasets = z.infer<ReturnType<typeof output>>;
+type Entry = Datasets['datasets'][number];
 
 /** URL of an operation for a dataset; path parameters that are not filled in stay as `{name}`. */
 function addressOf({ rest }: Operation, base_url: string, dataset: string): string {
@@ -134,32 +149,7 @@ export const datasets_list = operation<object, Datasets>({
   docs: { group: 'register', example: () => ({}) },
   formats: ['json', 'markdown'],
   ...inputOf(NO_PARAMETERS),
-  output: () =>
-    z.object({
-      datasets: z.array(
-        z.object({
-          id: z.string(),
-          title: z.string(),
-          description: z.string(),
-          license: z.string(),
-          records: count('Records of the current release'),
-          updated_at: time('When this release was made'),
-          links: z.record(z.string(), z.string()).describe('Address of each operation by its short name'),
-          tools: z.array(z.string()).describe('Operations that are tools of agents too'),
-          prices: z
-            .record(
-              z.string(),
-              z.object({
-                eur: euro('EUR a call'),
-                usd: z.number().describe('The same in USD'),
-                condition: z.string().describe('Which calls have this price, where not all of them').optional(),
-              }),
-            )
-            .describe('Prices of a call'),
-        }),
-      ),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   run: async (_input, ctx) => ({
     body: { datasets: ctx.register.releases.map((release) => entry(release, ctx)), ...aboutRegister(ctx.base_url) },
   }),

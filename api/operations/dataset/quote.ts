@@ -6,7 +6,6 @@ import { validationError } from '../../../data/model/errors.ts';
 import { eur, usd } from '../../../packs/define/money.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { type Context, isChange, type Operation, operation } from '../../contract/operation.ts';
-import type { About } from '../common/about.ts';
 import { about, bodyInput, memberList, parseJsonMember, serviceOf } from '../common/account.ts';
 import { ABOUT_OUTPUT, euro } from '../common/outputs.ts';
 
@@ -24,12 +23,15 @@ const ToolQuestion = z.object({
 
 type Input = z.infer<typeof Question>;
 
-interface Quoted extends About {
-  price_eur: number;
-  price_usd: number;
-  possible: boolean;
-  reason?: string;
-}
+const output = () =>
+  z.object({
+    price_eur: euro('The most that the call can cost; an answer that is not empty costs exactly this'),
+    price_usd: z.number().describe('The same in USD, as x402 asks'),
+    possible: z.boolean().describe('Whether the caller could make the call now'),
+    reason: z.string().describe('Why not: the code of the error and its message').optional(),
+    ...ABOUT_OUTPUT,
+  });
+type Quoted = z.infer<ReturnType<typeof output>>;
 
 const { parse: parseBody } = bodyInput(Question, { operation: 'entity_search', dataset: '…', arguments: { q: '…' } });
 
@@ -71,14 +73,7 @@ export const quote = operation<Input, Quoted>({
   formats: ['json', 'markdown'],
   input: (_pack, as) => (as === 'tool' ? ToolQuestion : Question),
   parse,
-  output: () =>
-    z.object({
-      price_eur: euro('The most that the call can cost; an answer that is not empty costs exactly this'),
-      price_usd: z.number().describe('The same in USD, as x402 asks'),
-      possible: z.boolean().describe('Whether the caller could make the call now'),
-      reason: z.string().describe('Why not: the code of the error and its message').optional(),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
   async run({ operation: name, dataset, arguments: args }, ctx) {
     const { register } = ctx;
     const quoted = quotedOperation(name, register.operations);

@@ -15,20 +15,30 @@ import { words } from '../../../packs/define/text.ts';
 import { type Context, operation } from '../../contract/operation.ts';
 import { recordPage } from '../../pages/record-markdown.ts';
 import { blocks, escapeText, link, table } from '../../render/markdown.ts';
-import { type About, aboutDataset, aboutRegister } from '../common/about.ts';
+import { aboutDataset, aboutRegister } from '../common/about.ts';
 import { inputOf } from '../common/inputs.ts';
 import { ABOUT_OUTPUT, address, time } from '../common/outputs.ts';
 import { datasetGuide } from './dataset_guide.ts';
 
-interface Item {
-  dataset: string;
-  id: string;
-  slug: string;
-  name: string;
-  url: string;
-}
-
-type Answer = { items?: Item[]; results?: { id: string; title: string; url: string }[] } & About;
+const searchOutput = () =>
+  z.object({
+    items: z
+      .array(
+        z.object({
+          dataset: z.string(),
+          id: z.string(),
+          slug: z.string(),
+          name: z.string(),
+          url: address('Public page'),
+        }),
+      )
+      .optional(),
+    results: z
+      .array(z.object({ id: z.string().describe('For fetch'), title: z.string(), url: address('Public page') }))
+      .optional(),
+    ...ABOUT_OUTPUT,
+  });
+type Answer = z.infer<ReturnType<typeof searchOutput>>;
 
 interface SearchInput {
   q: string;
@@ -94,27 +104,10 @@ export const register_search = operation<SearchInput, Answer>({
     raw['query'] === undefined
       ? { ...byUrl.parse(raw, ctx), research: false }
       : { q: byQuery.parse(raw, ctx).query, datasets: null, limit: 10, research: true },
-  output: () =>
-    z.object({
-      items: z
-        .array(
-          z.object({
-            dataset: z.string(),
-            id: z.string(),
-            slug: z.string(),
-            name: z.string(),
-            url: address('Public page'),
-          }),
-        )
-        .optional(),
-      results: z
-        .array(z.object({ id: z.string().describe('For fetch'), title: z.string(), url: address('Public page') }))
-        .optional(),
-      ...ABOUT_OUTPUT,
-    }),
+  output: searchOutput,
   run: async ({ q, datasets, limit, research }, ctx) => {
     const matches = await searchAll(releasesOf(datasets, ctx), q, limit, ctx);
-    const items = matches.map(({ pack, id, slug, name }): Item => {
+    const items = matches.map(({ pack, id, slug, name }) => {
       const url = slug === null ? `${datasetUrl(ctx.base_url, pack.id)}/` : recordUrl(ctx.base_url, pack.id, slug);
       return { dataset: pack.id, id, slug: slug ?? pack.id, name, url };
     });
@@ -140,13 +133,16 @@ export const register_search = operation<SearchInput, Answer>({
   },
 });
 
-interface Fetched extends About {
-  id: string;
-  title: string;
-  text: string;
-  url: string;
-  metadata: About & { dataset: string; updated_at: string };
-}
+const fetchOutput = () =>
+  z.object({
+    id: z.string(),
+    title: z.string(),
+    text: z.string().describe('Markdown'),
+    url: address('The page for people'),
+    metadata: z.object({ dataset: z.string(), ...ABOUT_OUTPUT, updated_at: time('Last change') }),
+    ...ABOUT_OUTPUT,
+  });
+type Fetched = z.infer<ReturnType<typeof fetchOutput>>;
 
 /** The answer about a whole dataset: its guide. */
 async function fetchDataset(release: Release, ctx: Context): Promise<Fetched> {
@@ -173,15 +169,7 @@ export const register_fetch = operation<{ id: string }, Fetched>({
   docs: { group: 'register', errors: ['unknown_dataset', 'unknown_entity'] },
   formats: ['json', 'markdown'],
   ...inputOf(parameters({ id: text('<dataset>/<id, slug or key>'), format: representation('json', 'md') })),
-  output: () =>
-    z.object({
-      id: z.string(),
-      title: z.string(),
-      text: z.string().describe('Markdown'),
-      url: address('The page for people'),
-      metadata: z.object({ dataset: z.string(), ...ABOUT_OUTPUT, updated_at: time('Last change') }),
-      ...ABOUT_OUTPUT,
-    }),
+  output: fetchOutput,
   run: async ({ id: path }, ctx) => {
     const [dataset = '', ...rest] = path.split('/');
     const release = ctx.register.releases.find(({ pack }) => pack.id === dataset.toLowerCase());

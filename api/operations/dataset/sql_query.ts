@@ -44,14 +44,16 @@ const ToolStatement = z.object({
 type StatementInput = z.infer<typeof Statement>;
 const { parse: parseBody } = bodyInput(Statement, { sql: 'SELECT count(*) FROM …' });
 
-interface Answer extends About {
-  columns: { name: string; type: string }[];
-  rows: unknown[][];
-  row_count: number;
-  truncated: boolean;
-  /** The release of each dataset that was read. */
-  releases: Record<string, string>;
-}
+const output = () =>
+  z.object({
+    columns: z.array(z.object({ name: z.string(), type: z.string().describe('Type of DuckDB') })),
+    rows: z.array(z.array(z.unknown())).describe('Values in the order of the columns'),
+    row_count: count('Rows of this answer'),
+    truncated: z.boolean().describe('Whether there are more than max_rows'),
+    releases: z.record(z.string(), z.string()).describe('Release of each dataset that was read'),
+    ...ABOUT_OUTPUT,
+  });
+type Answer = z.infer<ReturnType<typeof output>>;
 
 /** The arguments of a call by name as the body of a request. */
 function namedBody(raw: RawInput): unknown {
@@ -177,15 +179,7 @@ const shared = {
   parse,
   run,
   markdown,
-  output: () =>
-    z.object({
-      columns: z.array(z.object({ name: z.string(), type: z.string().describe('Type of DuckDB') })),
-      rows: z.array(z.array(z.unknown())).describe('Values in the order of the columns'),
-      row_count: count('Rows of this answer'),
-      truncated: z.boolean().describe('Whether there are more than max_rows'),
-      releases: z.record(z.string(), z.string()).describe('Release of each dataset that was read'),
-      ...ABOUT_OUTPUT,
-    }),
+  output,
 } satisfies Partial<Operation<StatementInput, Answer>>;
 
 /**
