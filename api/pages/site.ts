@@ -1,13 +1,14 @@
 // Data of the site's pages: the build collects it from releases and answers, the Astro pages print it.
 
 import type { FilterEntry } from '../../data/input/filters.ts';
+import type { Manifest } from '../../data/model/layout.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import type { ChangeDay } from '../../data/plan/history.ts';
 import type { Change } from '../../data/queries/changelog.ts';
 import type { AttributeProfile } from '../../data/queries/profile.ts';
 import type { RunHistory } from '../../data/releases/runs.ts';
 import type { SqlTable } from '../../data/write/sql-tables.ts';
-import type { Attribute, Value } from '../../packs/define/model.ts';
+import type { Pack, Source } from '../../packs/define/model.ts';
 import type { AssetPaths } from './frame.ts';
 import type { SqlExample } from './sql.ts';
 import type { ValueCounts } from './viewer-model.ts';
@@ -92,26 +93,19 @@ export interface SiteOperation {
 export type SiteProfile = AttributeProfile;
 export type SiteChange = Change;
 
-export interface SiteDataset {
-  id: string;
-  title: string;
-  description: string;
-  license: { name: string; url: string };
+export interface SiteDataset
+  extends Pick<Pack, 'id' | 'title' | 'description' | 'license' | 'attributes' | 'compare' | 'group_by'>,
+    Pick<Manifest, 'release' | 'last_collection' | 'records' | 'facts'> {
   /** Citation of the dataset; ends with its public page. */
   attribution: string;
-  release: string;
   /** ISO 8601 UTC: the time of the figures below. */
   as_of: string;
-  last_collection: string;
-  records: number;
-  facts: number;
   median_age_hours: number | null;
   /** 0..1: share of values within their freshness promise. */
   within_sla: number | null;
   /** Its nightly runs. */
   runs: RunHistory;
   sources: SiteSource[];
-  attributes: SiteAttribute[];
   /** Operations with a price, cheapest first, in EUR. */
   prices: { operation: string; eur: number }[];
   /** Free downloads, with their size in bytes. */
@@ -122,12 +116,6 @@ export interface SiteDataset {
   rows: PublicRecord[];
   /** Values of its public attributes with few of them, with the number of records of each. */
   choices: ValueCounts;
-  /** Number of showcase records. */
-  showcase: number;
-  /** Compare columns of the pack: the attributes that distinguish records. */
-  compare: string[];
-  /** Attribute that groups the records. */
-  group_by: string;
   /** Attribute that measures how well known a record is (greater is better known); null: none. */
   prominence: string | null;
   /** The Markdown page of the first example, as published; '' without examples. */
@@ -165,29 +153,7 @@ export interface SiteChanges {
   groups: { value: string; changes: number }[];
 }
 
-export interface SiteSource {
-  id: string;
-  title: string;
-  url: string;
-  license: string;
-  trust: number;
+export interface SiteSource extends Pick<Source, 'id' | 'title' | 'url' | 'license' | 'trust'> {
   /** ISO 8601 UTC of its newest observation; null without one. */
   confirmed: string | null;
-}
-
-export interface SiteAttribute {
-  name: string;
-  /** As in the pack; absent: from the name. */
-  label?: string;
-  type: string;
-  unit: string | null;
-  description: string;
-  example: Value;
-  public: boolean;
-  filterable: boolean;
-  searchable: boolean;
-  vocabulary: Attribute['vocabulary'];
-  /** Which numbers are better; null: neither. */
-  better: 'low' | 'high' | null;
-  sla_hours: number;
 }

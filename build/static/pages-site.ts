@@ -171,30 +171,13 @@ function datasetOf(
     sources: sources.map(({ id: source, title, url, license, trust }) => {
       return { id: source, title, url, license, trust, confirmed: manifest.confirmed[source] ?? null };
     }),
-    attributes: pack.attributes.map((attribute) => {
-      const {
-        name,
-        type,
-        unit,
-        description,
-        example,
-        public: open,
-        filterable,
-        searchable,
-        vocabulary,
-        sla,
-      } = attribute;
-      const { better = null, label } = attribute;
-      const shown = { name, type, unit, description, example, public: open, filterable, searchable, vocabulary };
-      return { ...shown, ...(label === undefined ? {} : { label }), better, sla_hours: sla.error };
-    }),
+    attributes: pack.attributes,
     prices: priceList(operations, pack).map(({ name, eur }) => ({ operation: name, eur })),
     files: Object.entries(FILES).flatMap(([name, file]) => {
       const stats = statSync(join(dist, 'files', id, name), { throwIfNoEntry: false });
       return stats ? [{ name, title: file, bytes: stats.size }] : [];
     }),
     examples: oneOfEach(written.items, group_by).slice(0, EXAMPLES),
-    showcase: written.items.length,
     compare,
     group_by,
     prominence: pack.serving.prominence,

@@ -30,7 +30,7 @@ export function changesModel(dataset: SiteDataset, href: (path: string) => strin
     api: href(`/v1/${id}/changelog`),
     records: href(`/datasets/${id}/`),
     page: href(`/changes/${id}/`),
-    attributes: Object.fromEntries(open.map(({ name, unit, better }) => [name, { unit, better }])),
+    attributes: Object.fromEntries(open.map(({ name, unit, better = null }) => [name, { unit, better }])),
   };
 }
 

@@ -47,7 +47,7 @@ export function modelOf(dataset: SiteDataset, base_url: string, href: (path: str
         return {
           name,
           ...(label === undefined ? {} : { label }),
-          type: type as Model['attributes'][number]['type'],
+          type,
           unit,
           description,
           public: open,
