@@ -28,7 +28,7 @@ export function matcherFor(
   removed: Bitset | null,
   longest = Number.MAX_VALUE,
 ): RecordMatcher {
-  const matches = compilePredicates(columns, where).sort((a, b) => a.estimate - b.estimate);
+  const matches = compilePredicates(columns, where, removed).sort((a, b) => a.estimate - b.estimate);
   const [first, ...rest] = matches;
   const drives = longest > 0 && first !== undefined && first.estimate <= longest;
   const tests: CompiledPredicate[] = drives ? rest : matches;

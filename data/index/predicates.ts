@@ -19,8 +19,12 @@ export interface CompiledPredicate {
 const WIDE = 1 / 8;
 
 /** Compiles predicates; a record must satisfy all of them. */
-export function compilePredicates(columns: Columns, where: readonly Predicate[]): CompiledPredicate[] {
-  return conditionTests(where, rowValues(columns)).map((test) => {
+export function compilePredicates(
+  columns: Columns,
+  where: readonly Predicate[],
+  removed: Bitset | null,
+): CompiledPredicate[] {
+  return conditionTests(where, rowValues(columns, removed)).map((test) => {
     const { estimate = Number.POSITIVE_INFINITY, list = () => new Uint32Array(0) } = test;
     return { estimate, list, test };
   });
@@ -41,8 +45,8 @@ function listed(estimate: number, size: number, make: () => Uint32Array, test?: 
   return Object.assign(test ?? inList, { estimate, list });
 }
 
-/** The values of the records of an index. */
-function rowValues(columns: Columns): RowValues<number> {
+/** The values of the records of an index, of which those of `removed` ones are not asked for. */
+function rowValues(columns: Columns, removed: Bitset | null): RowValues<number> {
   const { size } = columns;
   return {
     equal: (name, wanted) => {
@@ -62,7 +66,7 @@ function rowValues(columns: Columns): RowValues<number> {
     },
     containing: (name, needle) => {
       const values = columns.values(name);
-      const codes = values.codesLike(needle);
+      const codes = values.codesLike(needle, removed);
       const test = byCodes(columns, values, codes);
       return test.estimate! > size * WIDE ? values.tester(codes) : test;
     },

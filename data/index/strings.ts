@@ -154,15 +154,26 @@ export class SortedStrings {
     return length - bytes.length;
   }
 
-  /** Indices of strings that contain the needle, ascending, in one pass over the bytes. */
-  containing(needle: string): number[] {
+  /** Indices of strings that contain the needle, ascending. Those of `unread`, ascending too, are not read. */
+  containing(needle: string, unread: readonly number[] = []): number[] {
     const bytes = Buffer.from(needle);
-    if (bytes.length === 0) return [...Array(this.length).keys()];
+    if (bytes.length === 0) return [...Array(this.length).keys()].filter((i) => !unread.includes(i));
     const indices: number[] = [];
-    for (let from = 0; ; ) {
-      const hit = this.#text.indexOf(bytes, from);
-      if (hit < 0) return indices;
-      const i = this.#ending(hit, indices.length === 0 ? 0 : indices.at(-1)! + 1);
+    let first = 0;
+    for (const end of [...unread, this.length]) {
+      if (first < end) this.#addContaining(bytes, first, end, indices);
+      first = end + 1;
+    }
+    return indices;
+  }
+
+  /** Adds the indices of strings of [first, end) that contain the bytes, in one pass. */
+  #addContaining(bytes: Buffer, first: number, end: number, indices: number[]): void {
+    const text = this.#text.subarray(0, this.#ends.end(end - 1));
+    for (let from = this.#ends.start(first); ; ) {
+      const hit = text.indexOf(bytes, from);
+      if (hit < 0) return;
+      const i = this.#ending(hit, Math.max(first, (indices.at(-1) ?? -1) + 1));
       // A hit that crosses the end of its string does not count; the next one may begin within it.
       if (hit + bytes.length <= this.#ends.end(i)) {
         indices.push(i);

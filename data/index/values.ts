@@ -9,6 +9,7 @@
 //
 // Codes take one, two or four bytes, as the largest one needs.
 import { byCodePoint } from '../../packs/define/text.ts';
+import type { Bitset } from './bitset.ts';
 import { type Codes, type Container, narrow, type Packed } from './container.ts';
 import { Postings, packPostings } from './postings.ts';
 import { packStrings, SortedStrings } from './strings.ts';
@@ -250,8 +251,16 @@ export class Values {
     return [...new Set(texts.map((text) => this.folded.find(text)))].filter((code) => code >= 0);
   }
 
-  /** Folded codes of values that contain the text. */
-  codesLike(needle: string): number[] {
-    return this.folded.containing(needle);
+  /** Folded codes of values that contain the text. Values of `removed` records alone are not read. */
+  codesLike(needle: string, removed: Bitset | null): number[] {
+    const unread = new Set<number>();
+    removed?.each((ordinal) => {
+      for (const code of this.codesAt(ordinal).map((raw) => this.foldOf(raw)))
+        if (this.by.of(code).every((other) => removed.has(other))) unread.add(code);
+    });
+    return this.folded.containing(
+      needle,
+      [...unread].sort((a, b) => a - b),
+    );
   }
 }
