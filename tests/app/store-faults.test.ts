@@ -220,6 +220,41 @@ test('a damaged release and a database that cannot be written are reasons, a dat
   }
 });
 
+test('a database that only reads, as a replica does: not ready and 503 for what is written, and free answers go on', async (context) => {
+  const { store } = await proxied(context);
+  const name = `read_only_${randomBytes(6).toString('hex')}`;
+  await sql`create database ${sql.id(name)}`.execute(store.db);
+  const url = new URL(database!);
+  url.pathname = name;
+  const app = await testApp({ records: 3, now: () => new Date(), store: { databaseUrl: url.href } });
+  const setting = async (value: 'on' | 'off') => {
+    await sql`alter database ${sql.id(name)} set default_transaction_read_only = ${sql.lit(value)}`.execute(store.db);
+    // Only new connections have it.
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(store.db);
+  };
+  const status = (path: string) => callStatus(app, path, { headers });
+  const { headers } = await newKey(app, 10);
+  try {
+    expect(await status('/v1/tools/entities/record-1')).toBe('200');
+    await setting('on');
+    await expect
+      .poll(async () => (await app.ask('/readyz')).text(), { timeout: 20_000 })
+      .toContain('cannot be written');
+    expect((await app.ask('/readyz')).status).toBe(503);
+    await expect.poll(() => status('/v1/tools/entities/record-1'), { timeout: 20_000 }).toBe('503 unavailable');
+    const added = await app.json('/v1/keys', { method: 'POST', body: '{"email":"new@example.org"}' });
+    expect([added.status, added.headers.get('retry-after')]).toEqual([503, '5']);
+    expect([(await app.ask('/healthz')).status, (await app.ask('/v1/datasets')).status]).toEqual([200, 200]);
+    await setting('off');
+    await expect.poll(() => status('/v1/tools/entities/record-1'), { timeout: 20_000 }).toBe('200');
+    await expect.poll(() => status('/readyz'), { timeout: 20_000 }).toBe('200');
+    expect(await verify(app.state)).toMatchObject({ sum: 0, unbalanced: [], wrong: [] });
+  } finally {
+    await app.close();
+    await sql`drop database ${sql.id(name)} with (force)`.execute(store.db);
+  }
+}, 120_000);
+
 test('a clock that differs from that of PostgreSQL by more than a minute is a reason, and none when it is right again', async (context) => {
   const { store } = await proxied(context);
   const parts = { register: { packs: new Map(), state: () => 'open' as const }, follower: null, redisUp: () => null };
