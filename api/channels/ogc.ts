@@ -109,9 +109,12 @@ function queryables({ pack }: Release, base_url: string): JsonSchema {
   };
   const properties = open.attributes
     .filter(({ filterable }) => filterable)
-    .map(({ name, type, description }) => [
-      name,
-      compared[type] ? { description, ...compared[type] } : attributes.properties[name],
+    .flatMap(({ name, type, description }) => [
+      [name, compared[type] ? { description, ...compared[type] } : attributes.properties[name]],
+      ...(type === 'price' ? ['min', 'max'] : []).map((end) => [
+        `${name}.${end}`,
+        { description: `${description}: ${end === 'min' ? 'lower' : 'upper'} end`, type: 'number' },
+      ]),
     ]);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -303,6 +303,9 @@ class FilterCompiler {
         term.source,
         "INTERVAL('2026-01-01', '2026-01-31'), where '..' is an open end",
       );
+    // A day is after every time of it, as an end.
+    if (start && 'value' in start && end && 'value' in end && start.value > `${end.value}~`)
+      throw invalidFilter(term.position, term.source, 'an interval that begins before it ends');
     return { start, end };
   }
 

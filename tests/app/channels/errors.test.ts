@@ -220,6 +220,20 @@ test('a 422 lists each wrong parameter', async () => {
   expect(body['message']).toContain('limit');
 });
 
+test('a wrong language of filters is one issue, and an issue of a body names the body', async () => {
+  const language = await app.json('/v1/tools/entities?filter=mass%3E1&filter-lang=cql-text', { admin: true });
+  expect([language.status, language.body['detail']]).toMatchObject([422, [{ loc: ['query', 'filter-lang'] }]]);
+  expect(language.body['detail']).toHaveLength(1);
+  for (const [path, body, loc] of [
+    ['/v1/sql', { max_rows: 0, sql: 'SELECT 1' }, ['body', 'max_rows']],
+    ['/v1/sql?format=json', {}, ['body', 'sql']],
+    ['/v1/quote', { operation: 'entity_search', dataset: 'tools', arguments: 3 }, ['body', 'arguments']],
+  ] as const) {
+    const answer = await app.json(path, { method: 'POST', body: JSON.stringify(body), admin: true });
+    expect([path, answer.status, answer.body['detail']]).toMatchObject([path, 422, [{ loc }]]);
+  }
+});
+
 test('an unknown filter is named, with the nearest known one', async () => {
   verifies('error.suggestion', 'error.400');
   const { body } = await app.json('/v1/tools/entities?makr=Nordwerk', { admin: true });

@@ -111,6 +111,29 @@ describe('resources', () => {
     expect(Object.keys(body['properties'] as object)).toEqual(['code', 'name', 'coast', 'position', 'depth', 'fuel']);
     expect(body['properties']).toMatchObject({ position: { format: 'geometry-point' }, depth: { type: 'number' } });
   });
+
+  test.each(['tools', 'harbours'])(
+    'filter accepts the queryables of %s, both ends of prices too, and nothing else',
+    async (dataset) => {
+      const { body } = await app.json(`/ogc/collections/${dataset}/queryables`);
+      const listed = Object.keys(body['properties'] as object);
+      const names = app.register.packs
+        .get(dataset)!
+        .attributes.flatMap(({ name }) => [name, `${name}.min`, `${name}.max`]);
+      const accepted: string[] = [];
+      for (const name of names) {
+        const filter = encodeURIComponent(`"${name}" IS NULL`);
+        const { status } = await app.json(`/ogc/collections/${dataset}/items?limit=1&filter=${filter}`);
+        expect([name, status]).toEqual([name, expect.toBeOneOf([200, 400])]);
+        if (status === 200) accepted.push(name);
+      }
+      expect(accepted).toEqual(listed);
+      if (dataset === 'tools') expect(listed).toContain('price.list.max');
+      const ends = await app.json('/ogc/collections/tools/items?limit=1000&filter=price.list.max>price.list.min');
+      const ranges = app.records['tools']!.filter(({ attributes }) => typeof attributes['price.list'] === 'object');
+      expect(ends.body['numberMatched']).toBe(ranges.length);
+    },
+  );
 });
 
 describe('features', () => {
@@ -274,6 +297,9 @@ test.each([
   ['/ogc/collections/harbours/items?bbox=1,2,3', 400, 'bbox'],
   ['/ogc/collections/harbours/items?datetime=yesterday', 400, 'datetime'],
   ['/ogc/collections/harbours/items?datetime=../..', 400, 'datetime'],
+  ['/ogc/collections/harbours/items?datetime=/', 400, 'datetime'],
+  ['/ogc/collections/harbours/items?datetime=2026-01-01/2026-01-02/2026-01-03', 400, 'datetime'],
+  ["/ogc/collections/tools/items?filter=T_DURING(first_seen,INTERVAL('2026-01-02','2026-01-01'))", 400, 'interval'],
   ['/ogc/collections/tools/items?datetime=2026-01-02/2026-01-01', 400, 'must begin before it ends'],
   [
     '/ogc/collections/harbours/items?datetime=2026-01-02T10:00:00Z/2026-01-02T09:00:00Z',
