@@ -1,7 +1,7 @@
 // Runs the API: opens packs and releases, listens, follows new releases, and stops without losing requests.
 
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config.ts';
 import { restrictDataDir } from '../data/model/permissions.ts';
@@ -93,13 +93,14 @@ function traceRequests(listener: RequestListener, tracing: Tracing): RequestList
   };
 }
 
-/** Listens with one server; resolves when it does. */
-async function listen(server: Server, { PORT, HOST }: Config, reusePort: boolean): Promise<void> {
+/** Listens with one server; resolves with its port when it does, which is a free one where `PORT` is 0. */
+async function listen(server: Server, { PORT, HOST }: Config, reusePort: boolean): Promise<number> {
   server.listen({ port: PORT, host: HOST, reusePort });
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve);
     server.once('error', reject);
   });
+  return (server.address() as AddressInfo).port;
 }
 
 /** The API in one thread: the application and the server that listens for it. */
@@ -153,10 +154,10 @@ export class ApiServer {
     logRequests(server, log);
     closeStalled(server);
     if (thread) balanceConnections(server, thread.place);
-    await listen(server, config, thread !== undefined);
+    const port = await listen(server, config, thread !== undefined);
     const open = settings.packs.filter(({ id }) => register.state(id) === 'open').length;
     const lines = [
-      `Dataset register: ${open} of ${settings.packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${config.PORT}`,
+      `Dataset register: ${open} of ${settings.packs.length} datasets at ${config.BASE_URL}, listening on ${config.HOST}:${port}`,
       ...(await pendingBuilds(config, register, builds)),
     ];
     const rebuilds = (thread?.rebuilds ?? true) && canRewrite();

@@ -1,14 +1,7 @@
 // The address of `npm run dev`: forwards every request to the service, and adds a script to HTML pages that
 // reloads them.
-
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as requestUpstream,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, request as requestUpstream, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 
@@ -35,13 +28,11 @@ new EventSource('${EVENTS}').onmessage = ({ data }) => {
 };
 `;
 
+const STARTING = `<!doctype html><html lang="en"><head><title>Not ready</title></head>
+<body><p>The service is not ready. The terminal shows why; this page reloads when it is.</p></body></html>
+`;
+
 const LOOPBACK = '127.0.0.1';
-
-/** Headers of one connection (RFC 9110 section 7.6.1). */
-const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding'];
-
-/** Milliseconds between the comments that keep idle event streams open. */
-const HEARTBEAT = 15_000;
 
 /** Listens on `host:port`; rejects when the port is taken. */
 export async function openProxy(host: string, port: number): Promise<DevProxy> {
@@ -50,20 +41,15 @@ export async function openProxy(host: string, port: number): Promise<DevProxy> {
   const streams = new Set<ServerResponse>();
   const server = createServer((request, response) => {
     const [path] = (request.url ?? '/').split('?');
-    if (path === SCRIPT) return void send(response, 200, 'text/javascript', RELOAD);
-    if (path === EVENTS) return listen(response);
-    if (target === null) return void send(response, 503, 'text/html', withScript(STARTING, state));
-    forward(request, response, target, state);
+    if (path === SCRIPT) send(response, 200, 'text/javascript', RELOAD);
+    else if (path === EVENTS) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+      response.write(`data: ${state}\n\n`);
+      streams.add(response);
+      response.on('close', () => streams.delete(response));
+    } else if (target === null) send(response, 503, 'text/html', withScript(STARTING, state));
+    else forward(request, response, target, state);
   });
-  function listen(response: ServerResponse): void {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-    response.write(`data: ${state}\n\n`);
-    streams.add(response);
-    response.on('close', () => streams.delete(response));
-  }
-  const heartbeat = setInterval(() => {
-    for (const stream of streams) stream.write(':\n\n');
-  }, HEARTBEAT);
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {
     forwardTo: (next) => {
@@ -74,24 +60,37 @@ export async function openProxy(host: string, port: number): Promise<DevProxy> {
       for (const stream of streams) stream.write(`data: ${state}\n\n`);
     },
     close() {
-      clearInterval(heartbeat);
       server.close();
       server.closeAllConnections();
     },
   };
 }
 
-const STARTING = `<!doctype html><html lang="en"><head><title>Not ready</title></head>
-<body><p>The service is not ready. The terminal shows why; this page reloads when it is.</p></body></html>
-`;
-
-/** Sends one request on and its answer back. */
+/** Sends one request on and its answer back, a page with the script. */
 function forward(request: IncomingMessage, response: ServerResponse, port: number, state: string): void {
-  const { method = 'GET', url, headers } = request;
-  const sent = without(headers, [...HOP_BY_HOP, 'accept-encoding', ...conditionsOf(headers)]);
-  const upstream = requestUpstream({ host: LOOPBACK, port, method, path: url, headers: sent });
-  upstream.on('response', (answer) => {
-    deliver(answer, response, method, state).catch(() => response.destroy());
+  const { method = 'GET', url } = request;
+  const headers = { ...request.headers };
+  // The script is added to plain text; a page in the browser's cache may be one without it.
+  const dropped = ['connection', 'accept-encoding'];
+  if (headers.accept?.includes('text/html')) dropped.push('if-none-match', 'if-modified-since');
+  for (const name of dropped) delete headers[name];
+  const upstream = requestUpstream({ host: LOOPBACK, port, method, path: url, headers });
+  upstream.on('response', async (answer) => {
+    const { statusCode = 502, headers } = answer;
+    // Of this connection only (RFC 9110 section 7.6.1).
+    for (const name of ['connection', 'keep-alive', 'transfer-encoding']) delete headers[name];
+    try {
+      if (method === 'HEAD' || !headers['content-type']?.startsWith('text/html')) {
+        response.writeHead(statusCode, headers);
+        // Sends the headers of an event stream before its first event.
+        response.flushHeaders();
+        return await pipeline(answer, response);
+      }
+      for (const name of ['etag', 'last-modified', 'accept-ranges']) delete headers[name];
+      send(response, statusCode, 'text/html', withScript((await buffer(answer)).toString(), state), headers);
+    } catch {
+      response.destroy();
+    }
   });
   upstream.on('error', () => {
     if (response.headersSent) response.destroy();
@@ -99,29 +98,6 @@ function forward(request: IncomingMessage, response: ServerResponse, port: numbe
   });
   response.on('close', () => upstream.destroy());
   request.pipe(upstream);
-}
-
-/** A page in the browser's cache may be one without the script. */
-function conditionsOf({ accept = '' }: IncomingMessage['headers']): string[] {
-  return accept.includes('text/html') ? ['if-none-match', 'if-modified-since'] : [];
-}
-
-async function deliver(answer: IncomingMessage, response: ServerResponse, method: string, state: string) {
-  const { statusCode = 502 } = answer;
-  const headers = without(answer.headers, HOP_BY_HOP);
-  const page = method !== 'HEAD' && (answer.headers['content-type'] ?? '').startsWith('text/html');
-  if (!page) {
-    response.writeHead(statusCode, headers);
-    // Sends the headers of an event stream before its first event.
-    response.flushHeaders();
-    return pipeline(answer, response);
-  }
-  const text = withScript((await buffer(answer)).toString(), state);
-  send(response, statusCode, 'text/html', text, without(headers, ['etag', 'last-modified', 'accept-ranges']));
-}
-
-function without(headers: OutgoingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
 }
 
 /** The page with the script at the end of its head. */
