@@ -1,13 +1,5 @@
 // The list of discovery documents, for the API, the nightly build, and the documents that link to others.
-import {
-  type Asset,
-  COMPARE_ASSET,
-  FAVICON,
-  KEYS_ASSET,
-  RECORD_ASSET,
-  SCRIPT_ASSET,
-  STYLE_ASSET,
-} from '../pages/assets.ts';
+import { ASSETS, FAVICON } from '../pages/assets.ts';
 import { auth } from './auth.ts';
 import { dcat } from './dcat.ts';
 import type { Document } from './document.ts';
@@ -22,14 +14,16 @@ import { sitemap, sitemapParts } from './sitemap.ts';
 import { skillFiles, skillsIndex } from './skills.ts';
 import { x402Resources, x402Terms } from './x402.ts';
 
-const shared = (asset: Asset, title: string): Document => ({
-  path: asset.path,
-  title,
-  part: true,
-  content_type: asset.content_type,
-  headers: () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' }),
-  text: () => asset.text,
-});
+const assets = ASSETS.map(
+  ({ path, content_type, text }): Document => ({
+    path,
+    title: 'Style or script of pages',
+    part: true,
+    content_type,
+    headers: () => ({ 'Cache-Control': 'public, max-age=31536000, immutable' }),
+    text: () => text,
+  }),
+);
 
 const favicon: Document = {
   path: '/favicon.ico',
@@ -38,14 +32,6 @@ const favicon: Document = {
   content_type: 'image/x-icon',
   text: () => FAVICON,
 };
-
-const assets: readonly Document[] = [
-  shared(STYLE_ASSET, 'Style of the pages'),
-  shared(SCRIPT_ASSET, 'Script of the pages'),
-  shared(KEYS_ASSET, 'Script of the page that creates keys'),
-  shared(COMPARE_ASSET, 'Script of comparisons'),
-  shared(RECORD_ASSET, 'Script of records'),
-];
 
 export type { Document, View } from './document.ts';
 

@@ -62,6 +62,9 @@ export const COMPARE_ASSET = assetOf('compare.js');
 /** The script of records. */
 export const RECORD_ASSET = assetOf('record.js');
 
+/** All of them. */
+export const ASSETS: readonly Asset[] = [STYLE_ASSET, SCRIPT_ASSET, KEYS_ASSET, COMPARE_ASSET, RECORD_ASSET];
+
 /** The style sheet and script of every page, for its head. */
 export const PAGE_ASSETS: AssetPaths = { style: STYLE_ASSET.path, script: SCRIPT_ASSET.path };
 

@@ -14,7 +14,7 @@ import { dataset_examples } from '../../api/operations/dataset/dataset_examples.
 import { knownProfiles, type Profile } from '../../api/operations/dataset/dataset_profile.ts';
 import { entity_page } from '../../api/operations/record/entity_page.ts';
 import { OPERATIONS } from '../../api/operations/table.ts';
-import { COMPARE_ASSET, RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
+import { ASSETS, RECORD_ASSET, SCRIPT_ASSET, STYLE_ASSET } from '../../api/pages/assets.ts';
 import { render } from '../../api/render/render.ts';
 import type { Config } from '../../config.ts';
 import { scratchFolder } from '../../data/model/atomic.ts';
@@ -273,11 +273,7 @@ async function writeRegister(
   output: Output,
 ): Promise<void> {
   const { releases, base, operations } = shared;
-  const made = [
-    ...keys,
-    x402,
-    ...[STYLE_ASSET, SCRIPT_ASSET, COMPARE_ASSET, RECORD_ASSET].map(({ path }) => path),
-  ].join();
+  const made = [...keys, x402, ...ASSETS.map(({ path }) => path)].join();
   const key = `register.${hash('sha256', made, 'hex').slice(0, 16)}`;
   if (output.keepAll(key)) return;
   // The OpenAPI document shows them as examples.
