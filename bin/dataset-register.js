@@ -31,7 +31,7 @@ const COMMANDS = {
   pack: { program: 'build/cli/pack', about: 'write a pack (from, new), try it and check it' },
   publish: { program: 'build/cli/upload', about: 'send the files of DIST_DIR to a host' },
   keys: { program: 'build/cli/keys', about: 'list and rotate signing keys, erase an address' },
-  ledger: { program: 'build/cli/ledger', about: 'verify the balances, or back up the database' },
+  ledger: { program: 'build/cli/ledger', about: 'verify the balances' },
   backup: { program: 'build/cli/backup', words: ['backup'], about: 'copy database, facts, releases and packs' },
   restore: { program: 'build/cli/backup', words: ['restore'], about: 'put such a copy into an empty register' },
 };
