@@ -72,6 +72,8 @@ const rows = NOTES.map((note, i) => ({
   [COLUMN]: note,
   kind: KINDS[i % KINDS.length]!,
   place: note.slice(0, 900),
+  lat: 40 + i / 1000,
+  lng: 8 + i / 1000,
 }));
 
 test(`${NOTES.length * 2 + KINDS.length} texts are the same in every file, format and query`, async () => {
@@ -151,6 +153,20 @@ test(`${NOTES.length * 2 + KINDS.length} texts are the same in every file, forma
     compare(
       'ndjson',
       ndjson.map(attributesOf).map((row) => [row['code'], row[name], row['kind'], row['place']]),
+    );
+    const features: { properties: Record<string, string> }[] = [];
+    for (let cursor = ''; ; ) {
+      const part = (await (await ask(`${page.replace('1000', '100')}&format=geojson${cursor}`)).json()) as {
+        features: typeof features;
+        next_cursor: string | null;
+      };
+      features.push(...part.features);
+      if (part.next_cursor === null) break;
+      cursor = `&cursor=${part.next_cursor}`;
+    }
+    compare(
+      'geojson',
+      features.map(({ properties: row }) => [row['code'], row[name], row['kind'], row['place']]),
     );
     const table = tableFromIPC(new Uint8Array(await (await ask(`${page}&format=arrow`)).arrayBuffer()));
     compare(
