@@ -19,6 +19,7 @@ import { isTimeZone } from './times.ts';
 /** A row of a declared source: its columns as the source has them. Texts for CSV; JSON values for JSON. */
 export type SourceRow = Readonly<Record<string, unknown>>;
 
+const ColumnName = exactText('the name of a column');
 const DATE_PATTERN = "a pattern with YYYY, such as 'DD.MM.YYYY', or 'unix' or 'unix_ms', or a list of them";
 const OnePattern = exactText(DATE_PATTERN).regex(/YYYY|^unix(_ms)?$/, DATE_PATTERN);
 const DatePattern = z.union([OnePattern, z.array(OnePattern).min(1)], { error: DATE_PATTERN });
@@ -26,6 +27,13 @@ const TIMEZONE = 'the name of a time zone, such as Europe/Berlin';
 const FILE_PATTERN = "a pattern with YYYY, such as 'YYYY-MM-DD'";
 const FileNamePattern = exactText(FILE_PATTERN).regex(/YYYY/, FILE_PATTERN);
 
+const Bytes = wholeNumber('a whole number of bytes of at least 1', 1);
+const Decimal = oneOfTexts(['.', ',']);
+const Thousands = oneOfTexts(['.', ',', ' ', "'"]);
+const Missing = arrayOf(
+  z.string({ error: 'a text' }).overwrite(normalizeText),
+  'a list of texts that mean that there is no value',
+).default([]);
 const Delimiter = z.enum([',', ';', '\t', '|'], { error: "one of ',', ';', '\\t' and '|'" });
 
 const ENCODING = 'a label of the Encoding Standard, such as utf-8 or windows-1252';
@@ -44,24 +52,19 @@ function isEncoding(label: string): boolean {
  * with its line.
  */
 const ColumnShape = strictObject({
-  column: exactText('the name of a column')
-    .optional()
-    .describe('The column; the name of the attribute unless set. For JSON, a path such as `address.city`.'),
-  decimal: oneOfTexts(['.', ','])
-    .optional()
-    .describe('Decimal sign of a number. Unset: a point, and a text such as `1.000` is refused as ambiguous.'),
-  thousands: oneOfTexts(['.', ',', ' ', "'"]).optional().describe('Sign between thousands. Unset: none is allowed.'),
+  column: ColumnName.optional().describe(
+    'The column; the name of the attribute unless set. For JSON, a path such as `address.city`.',
+  ),
+  decimal: Decimal.optional().describe(
+    'Decimal sign of a number. Unset: a point, and a text such as `1.000` is refused as ambiguous.',
+  ),
+  thousands: Thousands.optional().describe('Sign between thousands. Unset: none is allowed.'),
   date: DatePattern.optional().describe(
     'Pattern of a date or time, of `YYYY`, `MM`, `DD`, `HH`, `mm`, `ss` and other characters, with ` A` for AM and PM ' +
       'or `Z` for an offset at the end; or seconds or milliseconds since 1970. Of a list, the first that fits counts.',
   ),
   trim: flagWithDefault(true).describe('Whether white space around a text is removed before it is read.'),
-  missing: arrayOf(
-    z.string({ error: 'a text' }).overwrite(normalizeText),
-    'a list of texts that mean that there is no value',
-  )
-    .default([])
-    .describe('Texts that mean that there is no value, besides the empty one.'),
+  missing: Missing.describe('Texts that mean that there is no value, besides the empty one.'),
   truths: strictObject({
     true: arrayOf(textValue('a text'), 'a list of texts').describe('Texts for true.'),
     false: arrayOf(textValue('a text'), 'a list of texts').describe('Texts for false.'),
@@ -82,8 +85,8 @@ export type ColumnRule = z.output<typeof ColumnShape>;
 
 /** A point from two columns. */
 const PointShape = strictObject({
-  lat: exactText('the name of a column').describe('Column of the latitude, in degrees.'),
-  lng: exactText('the name of a column').describe('Column of the longitude, in degrees.'),
+  lat: ColumnName.describe('Column of the latitude, in degrees.'),
+  lng: ColumnName.describe('Column of the longitude, in degrees.'),
 });
 
 /** One value for every row, such as `listed` for a status. */
@@ -96,7 +99,7 @@ const ConstantShape = strictObject({
 /** What an attribute is read from: a column, a rule, a point, a constant, or a function of the row. */
 const AttributeSource = z.union(
   [
-    exactText('the name of a column'),
+    ColumnName,
     functionOf<(row: SourceRow) => unknown>('a function (row) => value'),
     PointShape,
     ConstantShape,
@@ -114,10 +117,8 @@ const COMMON = {
       'Attributes by name. Attributes that are not listed are read from the column of their name, if ' +
         'there is one.',
     ),
-  decimal: oneOfTexts(['.', ',']).optional().describe('Decimal sign of all attributes that set none.'),
-  thousands: oneOfTexts(['.', ',', ' ', "'"])
-    .optional()
-    .describe('Sign between thousands of all attributes that set none.'),
+  decimal: Decimal.optional().describe('Decimal sign of all attributes that set none.'),
+  thousands: Thousands.optional().describe('Sign between thousands of all attributes that set none.'),
   date: DatePattern.optional().describe(
     'Pattern of the dates and times of all attributes that set none. Unset: ISO 8601.',
   ),
@@ -128,12 +129,7 @@ const COMMON = {
       'Time zone of times without an offset. Of an hour that occurs twice when the clocks change they are in the first, ' +
         'and in an hour that is skipped they are an hour later. Unset: UTC.',
     ),
-  missing: arrayOf(
-    z.string({ error: 'a text' }).overwrite(normalizeText),
-    'a list of texts that mean that there is no value',
-  )
-    .default([])
-    .describe('Texts that mean that there is no value, in every column.'),
+  missing: Missing.describe('Texts that mean that there is no value, in every column.'),
   columns: oneOfTexts(['any', 'exact'])
     .default('any')
     .describe('`exact`: a column that nothing reads is a mistake; `any`: it is reported once.'),
@@ -141,9 +137,9 @@ const COMMON = {
     .optional()
     .describe('Keeps a row when it returns true.'),
   observed_at: strictObject({
-    column: exactText('the name of a column')
-      .optional()
-      .describe('Column with the time of each row. Rows with a time in the future are left out.'),
+    column: ColumnName.optional().describe(
+      'Column with the time of each row. Rows with a time in the future are left out.',
+    ),
     file_name: FileNamePattern.optional().describe('Pattern that finds the date in the name of the file.'),
     date: DatePattern.optional().describe('Pattern of the column. Unset: ISO 8601.'),
   })
@@ -177,9 +173,9 @@ const PACKED_FILE = {
   inside: exactText('the name of a file in the zip archive, or a pattern such as *.csv')
     .optional()
     .describe('For a `.zip` file: the name of a file in it, or a pattern. Unset: the archive has one file.'),
-  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
-    .optional()
-    .describe('Most bytes of a packed file when it is unpacked; more stop the run. Unset: 1,000,000,000.'),
+  max_bytes: Bytes.optional().describe(
+    'Most bytes of a packed file when it is unpacked; more stop the run. Unset: 1,000,000,000.',
+  ),
 };
 
 const CsvShape = strictObject({
@@ -200,9 +196,9 @@ const JsonShape = strictObject({
   items: exactText('a path such as data.items')
     .optional()
     .describe('Path of the list in the document. Unset: the document is the list.'),
-  entries: exactText('the name of a column')
-    .optional()
-    .describe('For an object keyed by name in place of a list: the column that gets the names.'),
+  entries: ColumnName.optional().describe(
+    'For an object keyed by name in place of a list: the column that gets the names.',
+  ),
   geojson: z
     .boolean({ error: 'true or false' })
     .optional()
@@ -222,9 +218,9 @@ const XlsxShape = strictObject({
   skip_rows: wholeNumber('a whole number of at least 0', 0)
     .optional()
     .describe('Rows above the header. Unset: titles above the table are recognised.'),
-  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1)
-    .default(200_000_000)
-    .describe('Most bytes of the parts of the workbook together when they are unpacked; more stop the run.'),
+  max_bytes: Bytes.default(200_000_000).describe(
+    'Most bytes of the parts of the workbook together when they are unpacked; more stop the run.',
+  ),
 }).describe('A workbook of a spreadsheet program: the stored values of one sheet.');
 
 const SqliteShape = strictObject({
@@ -241,12 +237,10 @@ const PostgresShape = strictObject({
     .default('SOURCE_DATABASE_URL')
     .describe('Environment variable with the connection string, so that no secret is in the pack.'),
   query: exactText('a SELECT statement').describe('Query whose rows are read, in a read-only transaction.'),
-  cursor: exactText('the name of a column')
-    .optional()
-    .describe(
-      'A column that grows, such as `updated_at`: later runs read only rows with a greater value. ' +
-        'Unset: every run reads all rows.',
-    ),
+  cursor: ColumnName.optional().describe(
+    'A column that grows, such as `updated_at`: later runs read only rows with a greater value. ' +
+      'Unset: every run reads all rows.',
+  ),
 }).describe('A query to PostgreSQL, in a read-only transaction.');
 
 /** How an address leads to the next page: a number in the query, a cursor in the answer, or the header Link. */
@@ -295,7 +289,7 @@ const HttpShape = strictObject({
   max_pages: wholeNumber('a whole number of at least 1', 1)
     .default(10_000)
     .describe('Most pages of one address; more stop the run.'),
-  max_bytes: wholeNumber('a whole number of bytes of at least 1', 1).default(100_000_000).describe('Largest answer.'),
+  max_bytes: Bytes.default(100_000_000).describe('Largest answer.'),
   delimiter: Delimiter.optional().describe('Delimiter of CSV, as in `csv()`.'),
   encoding: Encoding.default('utf-8').describe('Encoding of CSV, as in `csv()`.'),
 }).describe('Answers of an HTTP API, or files on the web.');
