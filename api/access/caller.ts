@@ -1,5 +1,4 @@
 // Credentials of a request and the caller they identify (contract section 3, "Credentials").
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import { currentPlan, subscription } from '../../data/model/subscriptions.ts';
 import type { Bound } from '../../data/state/budgets.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
@@ -51,7 +50,7 @@ export const holderOf = (caller: Caller, address: string): string =>
   caller.kind === 'key' ? `key ${caller.id}` : caller.kind === 'admin' ? 'operator' : `ip ${address}`;
 
 /** Finds the caller of a credential; null when the credential is unknown. */
-export type Identify = (credential: Credential) => Awaitable<Caller | null>;
+export type Identify = (credential: Credential) => Promise<Caller | null>;
 
 /** Finds the operator of a credential or of its hash, from memory. */
 export type IdentifyOperator = (credential: Credential, hash?: string) => Caller | null;

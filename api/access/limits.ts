@@ -1,6 +1,5 @@
 // Rate limits: one bucket a minute for paid calls and one for free calls (specification section 8).
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { type Awaitable, whenReady } from '../../data/model/awaitable.ts';
 import { subscription } from '../../data/model/subscriptions.ts';
 import type { Redis } from './redis.ts';
 import { counterMemory, SharedCounters } from './shared-counters.ts';
@@ -43,7 +42,7 @@ export interface Limits {
    * Counts `calls` (default 1) calls of `who` (a key or an address), with the plan of a key. Null: no limit
    * applies.
    */
-  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Awaitable<BucketState | null>;
+  spend(bucket: Bucket, who: string, plan?: string, calls?: number): Promise<BucketState | null>;
 }
 
 /** Calls in the current window of a key or an address, as rate-limiter-flexible counts them. */
@@ -51,7 +50,7 @@ type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'remainingPoints' | 'msBe
 
 /** The limiter of one bucket. Rejects with the count when the limit is exceeded, or resolves to it. */
 interface Limiter {
-  consume(who: string, calls: number): Awaitable<Counted>;
+  consume(who: string, calls: number): Promise<Counted>;
 }
 
 /** Creates the limiter of one bucket with this capacity. */
@@ -66,7 +65,7 @@ export function sharedLimits(counters: SharedCounters, calls: Partial<Record<Buc
   return limitsOf((bucket, points) => {
     const limiter = new RateLimiterMemory({ keyPrefix: bucket, points, duration: WINDOW });
     return {
-      consume(who, count) {
+      async consume(who, count) {
         const counted = counters.add(`${bucket} ${points} ${who}`, count);
         if (counted === null) return limiter.consume(who, count);
         const { total, rest } = counted;
@@ -107,24 +106,23 @@ function limitsOf(make: LimiterFactory, changed: Partial<Record<Bucket, number>>
     return limiter;
   };
   return {
-    spend(bucket, who, plan, count = 1) {
+    async spend(bucket, who, plan, count = 1) {
       const limit = allowance(bucket, plan, calls);
       if (limit === null) return null;
-      return whenReady(countCalls(limiterOf(bucket, limit), who, count), (counted) => ({
+      const counted = await countCalls(limiterOf(bucket, limit), who, count);
+      return {
         bucket,
         limit,
         remaining: Math.max(0, counted.remainingPoints),
         reset: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
         allowed: counted.consumedPoints <= limit,
-      }));
+      };
     },
   };
 }
 
-function countCalls(limiter: Limiter, who: string, calls: number): Awaitable<Counted> {
-  const counted = limiter.consume(who, calls);
-  if (!(counted instanceof Promise)) return counted;
-  return counted.catch((refused) => {
+function countCalls(limiter: Limiter, who: string, calls: number): Promise<Counted> {
+  return limiter.consume(who, calls).catch((refused) => {
     if (refused instanceof RateLimiterRes) return refused;
     throw refused;
   });

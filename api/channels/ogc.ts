@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { CRS84, featureParameters } from '../../data/input/feature-parameters.ts';
 import { unknownParameter } from '../../data/input/suggester.ts';
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
 import { pageRecords } from '../../data/queries/record-page.ts';
 import { getRecord } from '../../data/queries/records.ts';
@@ -255,7 +254,7 @@ function problem(
 export function ogcTable(gate: CallDeps): RouteTable {
   const { base_url } = gate;
   const at = `${base_url}/ogc`;
-  type Make<T> = (request: RouteRequest, leases: Leases, release: Release) => Awaitable<T>;
+  type Make<T> = (request: RouteRequest, leases: Leases, release: Release) => T | Promise<T>;
   /** Leases the release of a collection until the answer is made. */
   const ofCollection = (make: Make<RouteAnswer>) => async (request: RouteRequest) => {
     const ds = request.params['ds'] ?? '';
@@ -270,11 +269,16 @@ export function ogcTable(gate: CallDeps): RouteTable {
       leases.done();
     }
   };
-  const plain = async (request: RouteRequest, type: string, make: () => Awaitable<object>): Promise<RouteAnswer> => {
+  const plain = async (
+    request: RouteRequest,
+    type: string,
+    make: () => Promise<object> | object,
+  ): Promise<RouteAnswer> => {
     refuseParameters(request);
     return { document: JSON.stringify(await make()), type };
   };
-  const ofAll = (type: string, make: (releases: Release[]) => Awaitable<object>) => async (request: RouteRequest) => {
+  type MakeOfAll = (releases: Release[]) => object | Promise<object>;
+  const ofAll = (type: string, make: MakeOfAll) => async (request: RouteRequest) => {
     const leases = await gate.lease(null);
     try {
       return await plain(request, type, () => make(leases.releases.filter(({ pack }) => hasFeatures(pack))));

@@ -6,7 +6,6 @@ import type { FilterUse } from '../../data/input/filters.ts';
 import type { Format } from '../../data/input/formats.ts';
 import type { CalledAs } from '../../data/input/parameters.ts';
 import type { Accounts, KeyPurchase, Requester } from '../../data/model/accounts.ts';
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import type { ChangeSubscriptions } from '../../data/model/change-subscriptions.ts';
 import type { RawInput, Visibility } from '../../data/plan/plan.ts';
 import type { LoadedRecord } from '../../data/queries/records.ts';
@@ -52,7 +51,7 @@ export interface Context {
   /** Whether this call has a price; set by the gate once the input is parsed. */
   priced?: boolean;
   /** The record of the request, after the first look-up (operations/common/load-record.ts). */
-  record?: Awaitable<LoadedRecord>;
+  record?: Promise<LoadedRecord>;
   /** The position of the record that `near` names; set before the parameters are parsed. */
   point?: Geo;
   /** Leases an earlier release by id, for cursors; null when it was deleted. */
@@ -295,7 +294,7 @@ export interface Operation<I = unknown, R = unknown> {
    * Strict parser of raw input to the input of `run`; throws DataError with the codes of contract section 4.
    */
   parse: (raw: RawInput, ctx: Context) => I;
-  run: (input: I, ctx: Context) => Awaitable<Result<R>>;
+  run: (input: I, ctx: Context) => Promise<Result<R>>;
   /** `fields`: those of the result. */
   markdown: (result: R, ctx: Context, fields?: Result<R>['fields']) => string | Promise<string>;
 }
@@ -324,7 +323,7 @@ export interface RestRules<R> {
    * bytes, and a paid one has no tag. For a paid answer they are the same for every caller. Throws
    * `unknown_entity`.
    */
-  validators?: (raw: RawInput, ctx: Context) => Awaitable<Validators>;
+  validators?: (raw: RawInput, ctx: Context) => Promise<Validators>;
   /**
    * The answer as an HTML page for clients that prefer `text/html`, in addition to `formats`.
    * `first`: also for clients that accept anything. A page of a paid answer must not be cached. `failure`: the page

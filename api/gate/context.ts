@@ -1,6 +1,5 @@
 // Types of the gate: its dependencies, a call, the leases and the context of a call.
 
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import { hashSecret } from '../../data/state/key-format.ts';
 import { clientAddress, countedAddress } from '../access/address.ts';
 import {
@@ -156,7 +155,7 @@ export interface Call extends Visitor {
    * For channels with a length limit: a shorter result at the same price, instead of one that is too long;
    * undefined when this one fits.
    */
-  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Awaitable<Result<unknown> | undefined>;
+  shorter?: (input: unknown, result: Result<unknown>, ctx: Context) => Promise<Result<unknown> | undefined>;
   /** An error that the channel found in the parameters; thrown at the validation step. */
   misread?: ApiError | undefined;
   /**

@@ -62,7 +62,7 @@ class RequestLeases implements Leases {
       return lease?.release ?? null;
     };
     this.leaseEarlier = async (id) => {
-      const lease = dataset === null ? null : await register.lease(dataset, id);
+      const lease = dataset === null ? null : await register.leaseById(dataset, id);
       if (lease) leases.push(lease);
       return lease?.release ?? null;
     };

@@ -58,7 +58,7 @@ export function varyHeader(vary?: string): string {
  * page is not compressed: if it contains a secret and input of the client, its length would reveal the secret
  * (BREACH).
  */
-export function compressReply(reply: Reply, accepts: string | undefined): Reply | Promise<Reply> {
+export async function compressReply(reply: Reply, accepts: string | undefined): Promise<Reply> {
   const { status, headers, body } = reply;
   if (accepts === undefined || body === null || status !== 200 || !isLong(body)) return reply;
   const type = headers['Content-Type'] ?? headers['content-type'] ?? '';

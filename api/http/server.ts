@@ -2,7 +2,6 @@
 // handler, and sends the answer or the error with the headers that the route declares.
 import type { Hono } from 'hono';
 import type { Requester } from '../../data/model/accounts.ts';
-import type { Awaitable } from '../../data/model/awaitable.ts';
 import { derive } from '../../packs/define/derive.ts';
 import { ANONYMOUS, type Caller, holderOf } from '../access/caller.ts';
 import type { Bucket } from '../access/limits.ts';
@@ -68,7 +67,7 @@ const DEFAULTS: Policy = {
   shell: PLAIN_SHELL,
 };
 
-type Handler = (request: RouteRequest) => Awaitable<RouteAnswer>;
+type Handler = (request: RouteRequest) => RouteAnswer | Promise<RouteAnswer>;
 
 /** A handler, with its differences to the policy of its table. */
 export type Route = Handler | (Partial<Policy> & { answer: Handler });
@@ -236,12 +235,12 @@ async function send(base_url: string, policy: Policy, request: RouteRequest, ans
   return response;
 }
 
-function replyOf(
+async function replyOf(
   base_url: string,
   { shell: policyShell, caching }: Policy,
   request: RouteRequest,
   answer: PlainAnswer,
-): Awaitable<Reply> {
+): Promise<Reply> {
   const { status = 200, headers = {} } = answer;
   if ('to' in answer) {
     // The address may contain a secret, as that of a page.

@@ -1,6 +1,5 @@
 // Changes of values as one compact Markdown table: the changelog and the change feed.
 
-import { whenReady } from '../../data/model/awaitable.ts';
 import type { QueryOptions } from '../../data/plan/plan.ts';
 import { CHANGES_A_SLICE, mapSlices } from '../../data/plan/slices.ts';
 import { attributesOf, type Change } from '../../data/queries/changelog.ts';
@@ -23,12 +22,12 @@ const signed = (value: number): string => `${value > 0 ? '+' : ''}${value}`;
  * that, so that an empty cell always means that there was no value. The column with the change of numbers is
  * there when some row has one.
  */
-export function changeTable(
+export async function changeTable(
   changes: readonly (Change & { recorded_at?: string })[],
   pack: Pack,
   hides: (attribute: string) => boolean,
   options: QueryOptions,
-): string | Promise<string> {
+): Promise<string> {
   const attributes = attributesOf(pack);
   const recorded = changes.some(({ recorded_at }) => recorded_at !== undefined);
   const measured = changes.some(({ kind, change }) => (kind ?? change) !== undefined);
@@ -54,5 +53,5 @@ export function changeTable(
       cell(change.source_url),
     ]);
   };
-  return whenReady(mapSlices(changes, CHANGES_A_SLICE, row, options), (rows) => tableOf(columns, rows));
+  return tableOf(columns, await mapSlices(changes, CHANGES_A_SLICE, row, options));
 }

@@ -1,7 +1,6 @@
 // Records as GeoJSON (RFC 7946): a FeatureCollection of points with their values, without provenance
 // (contract section 9).
 
-import { whenReady } from '../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
 import type { Geo } from '../../packs/define/model.ts';
@@ -20,7 +19,7 @@ interface Page {
  * The records as `{type: 'FeatureCollection', attribution, license, next_cursor, total?, features}`. A record
  * without a point has `geometry: null`. Positions are longitude, latitude.
  */
-export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise<string> {
+export async function geojson(rows: Rows, { body }: Result<unknown>): Promise<string> {
   const { attribution, license, next_cursor, total } = body as Page;
   const head = {
     type: 'FeatureCollection',
@@ -29,8 +28,8 @@ export function geojson(rows: Rows, { body }: Result<unknown>): string | Promise
     next_cursor,
     ...(total === undefined ? {} : { total }),
   };
-  const text = mapSlices(rows.items, ROWS_A_SLICE, (record) => geojsonFeature(rows, record), rows.options);
-  return whenReady(text, (features) => `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`);
+  const features = await mapSlices(rows.items, ROWS_A_SLICE, (record) => geojsonFeature(rows, record), rows.options);
+  return `${JSON.stringify(head).slice(0, -1)},"features":[${features.join(',')}]}`;
 }
 
 /** The members of a record that a feature has. */

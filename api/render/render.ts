@@ -1,6 +1,5 @@
 // Renders the result of an operation to bytes: pure, shared by the live API and the nightly build.
 import { FORMATS, type Format } from '../../data/input/formats.ts';
-import { whenReady } from '../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { mapSlices } from '../../data/plan/slices.ts';
 import { csvHeader, csvRow, flatCells, recordColumn } from '../../data/write/csv.ts';
@@ -15,7 +14,7 @@ const ORIGIN = ['url', 'license', 'attribution'] as const;
  * A header row and a row for each record, each ended by CR LF. A missing value is an empty cell; sources are
  * on the page at `url`.
  */
-function csvTable({ pack, attributes, items, distances, group, options }: Rows): string | Promise<string> {
+async function csvTable({ pack, attributes, items, distances, group, options }: Rows): Promise<string> {
   const lastColumns = distances ? (['distance_km', ...ORIGIN] as const) : ORIGIN;
   const groups = group ? [group] : [];
   const header = [
@@ -31,13 +30,13 @@ function csvTable({ pack, attributes, items, distances, group, options }: Rows):
       ...groups.flatMap((attribute) => flatCells(attribute, record.group?.[attribute.name])),
       ...lastColumns.map((name) => record[name] ?? null),
     ]);
-  return whenReady(mapSlices(items, ROWS_A_SLICE, row, options), (rows) => line(header) + rows.join(''));
+  return line(header) + (await mapSlices(items, ROWS_A_SLICE, row, options)).join('');
 }
 
 /** One line for each record, with provenance and freshness; empty without records. */
-function ndjson({ items, options }: Rows): string | Promise<string> {
+async function ndjson({ items, options }: Rows): Promise<string> {
   const line = (record: PublicRecord) => `${JSON.stringify(record)}\n`;
-  return whenReady(mapSlices(items, ROWS_A_SLICE, line, options), (lines) => lines.join(''));
+  return (await mapSlices(items, ROWS_A_SLICE, line, options)).join('');
 }
 
 /**
@@ -53,10 +52,10 @@ type Body = Rendered['body'];
 type Renderer = (operation: Operation, result: Result<unknown>, ctx: Context) => Body | Promise<Body>;
 
 /** The Markdown of the operation, with the link to the next page. */
-const markdown: Renderer = (operation, { body, next_cursor, fields }, ctx) =>
-  whenReady(operation.markdown(body, ctx, fields), (text) =>
-    typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text,
-  );
+const markdown: Renderer = async (operation, { body, next_cursor, fields }, ctx) => {
+  const text = await operation.markdown(body, ctx, fields);
+  return typeof next_cursor === 'string' ? `${text}\n${nextLine(ctx, next_cursor)}\n` : text;
+};
 
 /** One renderer for each format. Results that are text streams are sent unchanged. */
 const RENDERERS: Record<Format, Renderer> = {
@@ -71,8 +70,8 @@ const RENDERERS: Record<Format, Renderer> = {
     if (!operation.rest.atom) throw new Error(`${operation.name} has no feed`);
     return operation.rest.atom(body, ctx);
   },
-  csv: (operation, result, ctx) =>
-    whenReady(csvTable(rowsOf(operation, result, ctx)), (text) => (result.bom ? `\uFEFF${text}` : text)),
+  csv: async (operation, result, ctx) =>
+    (result.bom ? '\uFEFF' : '') + (await csvTable(rowsOf(operation, result, ctx))),
   ndjson: (operation, result, ctx) => ndjson(rowsOf(operation, result, ctx)),
   // A large library that few calls need: it is loaded on first use.
   arrow: async (operation, result, ctx) => (await import('./arrow.ts')).arrow(rowsOf(operation, result, ctx)),
@@ -84,12 +83,12 @@ const RENDERERS: Record<Format, Renderer> = {
  * GeoJSON contain its records. Depends on its arguments alone. Long answers are rendered in slices
  * (data/plan/slices.ts).
  */
-export function render(operation: Operation, result: Result<unknown>, ctx: Context): Rendered | Promise<Rendered> {
+export async function render(operation: Operation, result: Result<unknown>, ctx: Context): Promise<Rendered> {
   const content_type = FORMATS[ctx.format].media_type;
   const content = ctx.format === 'json' ? result.json : result.text;
   if (content) return { content_type, body: content };
   if (isStream(result.body)) return { content_type, body: result.body };
-  return whenReady(RENDERERS[ctx.format](operation, result, ctx), (body) => ({ content_type, body }));
+  return { content_type, body: await RENDERERS[ctx.format](operation, result, ctx) };
 }
 
 function isStream(body: unknown): body is AsyncIterable<string> {

@@ -1,6 +1,5 @@
 // Engine of an indexed release: the index answers the plans that it is faster at, DuckDB all others. Answers
 // from a damaged index also come from DuckDB; the damage is logged once.
-import type { Awaitable } from '../model/awaitable.ts';
 import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
 import { momentOf } from '../plan/predicates.ts';
 import { IndexDamaged } from './container.ts';
@@ -30,67 +29,49 @@ interface Trust {
 }
 
 function pairEngines(duckdb: Engine, index: PackedIndex, trust: Trust): Engine {
-  /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
-  const firstNow = <T>(ask: (index: PackedIndex) => Awaitable<T> | null, otherwise: () => Awaitable<T>) => {
-    if (!trust.trusted()) return otherwise();
-    const recover = (error: unknown) => {
-      if (!(error instanceof IndexDamaged)) throw error;
-      trust.give(error);
-      return otherwise();
-    };
+  const reportDamage = (error: unknown): null => {
+    if (!(error instanceof IndexDamaged)) throw error;
+    trust.give(error);
+    return null;
+  };
+  /** What the index has in memory; null when it has no answer, or is damaged. */
+  const inMemory = <T>(ask: () => T | null): T | null => {
+    if (!trust.trusted()) return null;
     try {
-      const answer = ask(index);
-      return answer instanceof Promise ? answer.catch(recover) : (answer ?? otherwise());
+      return ask();
     } catch (error) {
-      return recover(error);
+      return reportDamage(error);
     }
   };
   type Query<P, T> = (plan: P, options?: QueryOptions) => Promise<T>;
-  type IndexQuery<P, T> = (index: PackedIndex, plan: P, options?: QueryOptions) => Awaitable<T> | null;
-  /** Without a promise where the index needs none. */
-  const atOnce =
-    <P, T>(ask: IndexQuery<P, T>, otherwise: (plan: P, options?: QueryOptions) => Awaitable<T>) =>
-    (plan: P, options?: QueryOptions): Awaitable<T> =>
-      firstNow(
-        (index) => ask(index, plan, options),
-        () => otherwise(plan, options),
-      );
-  const first = <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> => {
-    const query = atOnce(ask, otherwise);
-    return async (plan, options) => query(plan, options);
-  };
+  type IndexQuery<P, T> = (plan: P, options?: QueryOptions) => Promise<T | null> | T | null;
+  /** The answer of the index, or of DuckDB when the index returns null or is damaged. */
+  const first =
+    <P, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>): Query<P, T> =>
+    async (plan, options) => {
+      let answer: T | null = null;
+      try {
+        if (trust.trusted()) answer = await ask(plan, options);
+      } catch (error) {
+        reportDamage(error);
+      }
+      return answer ?? otherwise(plan, options);
+    };
   /** As `first`; the index has no earlier states. */
   const firstOfNow = <P extends { where: readonly Predicate[] }, T>(ask: IndexQuery<P, T>, otherwise: Query<P, T>) =>
-    first<P, T>(
-      (index, plan, options) => (momentOf(plan.where) === null ? ask(index, plan, options) : null),
-      otherwise,
-    );
+    first<P, T>((plan, options) => (momentOf(plan.where) === null ? ask(plan, options) : null), otherwise);
 
   return {
     ...duckdb,
-    search: firstOfNow((index, plan, options) => index.search(plan, options), duckdb.search),
-    facets: firstOfNow((index, plan, options) => index.facets(plan, options), duckdb.facets),
-    // Both are synchronous.
-    spellings: (plan) =>
-      firstNow(
-        (index) => index.spellings(plan),
-        () => [],
-      ) as string[],
-    similar: firstOfNow((index, plan) => index.similar(plan), duckdb.similar),
-    resolve: atOnce((index, refs) => index.resolve(refs), duckdb.resolve),
-    matching: atOnce((index, plan) => index.matching(plan), duckdb.matching),
-    bodies: first((index, ordinals) => index.stored(ordinals), duckdb.bodies),
-    heads: first((index, ordinals) => index.heads(ordinals), duckdb.heads),
-    text: (ordinal, now, renderer) => {
-      if (!trust.trusted()) return null;
-      try {
-        return index.text(ordinal, now, renderer);
-      } catch (error) {
-        if (!(error instanceof IndexDamaged)) throw error;
-        trust.give(error);
-        return null;
-      }
-    },
+    search: firstOfNow((plan, options) => index.search(plan, options), duckdb.search),
+    facets: firstOfNow((plan, options) => index.facets(plan, options), duckdb.facets),
+    spellings: (plan) => inMemory(() => index.spellings(plan)) ?? [],
+    similar: firstOfNow((plan) => index.similar(plan), duckdb.similar),
+    resolve: first((refs) => index.resolve(refs), duckdb.resolve),
+    matching: first((plan) => index.matching(plan), duckdb.matching),
+    bodies: first((ordinals) => index.stored(ordinals), duckdb.bodies),
+    heads: first((ordinals) => index.heads(ordinals), duckdb.heads),
+    text: (ordinal, now, renderer) => inMemory(() => index.text(ordinal, now, renderer)),
     withOverlay: (overlay) => pairEngines(duckdb.withOverlay(overlay), index.withOverlay(overlay), trust),
     close: () => duckdb.close(),
   };

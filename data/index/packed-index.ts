@@ -3,7 +3,6 @@
 import { join } from 'node:path';
 import type { Pack } from '../../packs/define/model.ts';
 import { recordTerms } from '../consolidate/engine-values.ts';
-import { type Awaitable, whenReady } from '../model/awaitable.ts';
 import { INDEX_FILE, INDEX_FOLDER, RELEASE_FILES } from '../model/layout.ts';
 import type { StoredRecord } from '../model/record.ts';
 import { isoTime, minuteOf } from '../model/time.ts';
@@ -152,14 +151,13 @@ export class PackedIndex {
   }
 
   /** A page of ordinals. Null when the index has no codes for the values to group by. */
-  search(plan: SearchPlan, options: SliceOptions = {}): Awaitable<SearchAnswer> | null {
+  async search(plan: SearchPlan, options: SliceOptions = {}): Promise<SearchAnswer | null> {
     if (plan.group) {
       const keys = GroupKeys.of(this.columns, plan.group.by);
       return keys && runSlices(bestOfGroups(this.columns, keys, plan, this.#removed, this.#side, options), options);
     }
-    const page = runSlices(select(this.columns, plan, this.#removed, options), options);
-    const side = this.#side;
-    return side ? whenReady(page, (stored) => merge(this.columns, side, plan, stored)) : page;
+    const page = await runSlices(select(this.columns, plan, this.#removed, options), options);
+    return this.#side ? merge(this.columns, this.#side, plan, page) : page;
   }
 
   spellings(plan: SpellingPlan): string[] {
@@ -167,7 +165,7 @@ export class PackedIndex {
   }
 
   /** Null when the index has no codes for the values of the attribute. */
-  facets(plan: FacetPlan, options: SliceOptions = {}): Awaitable<FacetAnswer> | null {
+  async facets(plan: FacetPlan, options: SliceOptions = {}): Promise<FacetAnswer | null> {
     if (!isCountable(this.columns, plan.by)) return null;
     return runSlices(countFacets(this.columns, plan, this.#removed, this.#side, options), options);
   }

@@ -16,7 +16,6 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { Awaitable } from './awaitable.ts';
 import { type ServerRequest, type SpanAttributes, type TraceSettings, type Tracing, useTracing } from './tracing.ts';
 
 /** Methods of RFC 9110 and RFC 5789; any other one is `_OTHER`, so that clients cannot name spans. */
@@ -48,32 +47,16 @@ class Telemetry implements Tracing {
     this.#stop = outgoing ? traceOutgoing((name, options) => this.#tracer.startSpan(name, options)) : () => {};
   }
 
-  run<T>(name: string, attributes: SpanAttributes, work: () => Awaitable<T>): Awaitable<T> {
+  run<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
     const span = this.#tracer.startSpan(name, { attributes });
-    const end = <E>(error: E | null): void => {
-      if (error !== null) fail(span, error);
-      span.end();
-    };
-    return context.with(trace.setSpan(context.active(), span), () => {
+    return context.with(trace.setSpan(context.active(), span), async () => {
       try {
-        const result = work();
-        if (!(result instanceof Promise)) {
-          end(null);
-          return result;
-        }
-        return result.then(
-          (value) => {
-            end(null);
-            return value;
-          },
-          (error) => {
-            end(error);
-            throw error;
-          },
-        );
+        return await work();
       } catch (error) {
-        end(error);
+        fail(span, error);
         throw error;
+      } finally {
+        span.end();
       }
     });
   }

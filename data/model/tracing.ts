@@ -1,5 +1,4 @@
 // Traces: the place that all parts create spans by. Off, nothing is loaded and work runs as it is.
-import type { Awaitable } from './awaitable.ts';
 
 /** Names follow the semantic conventions of OpenTelemetry; no value is a secret or personal. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
@@ -23,7 +22,7 @@ export interface ServerRequest {
 
 export interface Tracing {
   /** Runs `work` in a span, which ends with it; an error is noted by its class and code only. */
-  run<T>(name: string, attributes: SpanAttributes, work: () => Awaitable<T>): Awaitable<T>;
+  run<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T>;
   /** Adds a span from `began` to `ended` (Unix time in milliseconds) below the current one; without one, nothing. */
   add(name: string, attributes: SpanAttributes, began: number, ended: number): void;
   /** Adds attributes to the current span. */
@@ -55,6 +54,6 @@ export async function stopTracing(): Promise<void> {
 }
 
 /** Runs `work` in a span while traces are on. */
-export function trace<T>(name: string, attributes: SpanAttributes, work: () => Awaitable<T>): Awaitable<T> {
+export function trace<T>(name: string, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   return current === null ? work() : current.run(name, attributes, work);
 }

@@ -1,7 +1,6 @@
 // Query plans: queries as data, independent of the engine that runs them.
 
 import type { Value } from '../../packs/define/model.ts';
-import type { Awaitable } from '../model/awaitable.ts';
 import type { Box } from '../model/geography.ts';
 import type { ProvenanceStatus, ReviewItem } from '../model/record.ts';
 import type { AppliedOverlay } from './applied-overlay.ts';
@@ -414,9 +413,9 @@ export interface Engine {
   /** By attribute, then by count descending. */
   origins(options?: QueryOptions): Promise<Origin[]>;
   /** Ordinals of ids, slugs or keys, in the order of `refs`; null for an unknown one. */
-  resolve(refs: string[], options?: QueryOptions): Awaitable<(number | null)[]>;
+  resolve(refs: string[], options?: QueryOptions): Promise<(number | null)[]>;
   /** The first ordinals that match, ascending. */
-  matching(plan: MatchPlan, options?: QueryOptions): Awaitable<number[]>;
+  matching(plan: MatchPlan, options?: QueryOptions): Promise<number[]>;
   /** Stored bodies (JSON text of a StoredRecord) with their version, in the order of `ordinals`. */
   bodies(ordinals: number[], options?: QueryOptions): Promise<{ body: string; version: string }[]>;
   /** Slugs and dates of records without their bodies, in the order of `ordinals`. */

@@ -1,6 +1,5 @@
 // Runs long work in slices; between two slices the event loop serves other requests.
 
-import type { Awaitable } from '../model/awaitable.ts';
 import type { QueryOptions } from './plan.ts';
 import { abortedError } from './query-queue.ts';
 
@@ -36,13 +35,15 @@ export async function nextTurn({ signal }: QueryOptions = {}): Promise<void> {
 }
 
 /**
- * Runs a generator to its end, with a turn of the event loop at each `yield`, and returns its result; throws there
- * after an abort. Without a `yield` it runs synchronously and returns no promise.
+ * Runs a generator to its end, with a turn of the event loop at each `yield`, and returns its result; rejects there
+ * after an abort.
  */
-export function runSlices<T>(slices: Generator<void, T>, options: QueryOptions = {}): Awaitable<T> {
-  const step = slices.next();
-  if (step.done) return step.value;
-  return nextTurn(options).then(() => runSlices(slices, options));
+export async function runSlices<T>(slices: Generator<void, T>, options: QueryOptions = {}): Promise<T> {
+  for (;;) {
+    const step = slices.next();
+    if (step.done) return step.value;
+    await nextTurn(options);
+  }
 }
 
 /** Calls `work` with ranges of at most `slice` of `length` items, with a `yield` between two of them. */
@@ -58,25 +59,14 @@ export function* ranges(
 }
 
 /**
- * Calls `work` with slices of `size` items, with a turn of the event loop between two slices; throws there
- * after an abort. A list of one slice is processed synchronously and returns no promise.
+ * Calls `work` with slices of `size` items, with a turn of the event loop between two slices; rejects there
+ * after an abort.
  */
-export function eachSlice<T>(
+export async function eachSlice<T>(
   items: readonly T[],
   size: number,
   work: (slice: readonly T[]) => void,
   options: QueryOptions = {},
-): undefined | Promise<void> {
-  if (items.length > size) return eachTurn(items, size, work, options);
-  if (items.length > 0) work(items);
-  return undefined;
-}
-
-async function eachTurn<T>(
-  items: readonly T[],
-  size: number,
-  work: (slice: readonly T[]) => void,
-  options: QueryOptions,
 ): Promise<void> {
   for (let at = 0; at < items.length; at += size) {
     if (at > 0) await nextTurn(options);
@@ -84,21 +74,17 @@ async function eachTurn<T>(
   }
 }
 
-/** `items.map(make)` in slices (`eachSlice`); returns a promise for more than one slice. */
-export function mapSlices<T, R>(
+/** `items.map(make)` in slices (`eachSlice`). */
+export async function mapSlices<T, R>(
   items: readonly T[],
   size: number,
   make: (item: T) => R,
   options?: QueryOptions,
-): R[] | Promise<R[]> {
-  if (items.length <= size) return items.map(make);
+): Promise<R[]> {
   const made: R[] = [];
-  return eachTurn(
-    items,
-    size,
-    (slice) => {
-      for (const item of slice) made.push(make(item));
-    },
-    options ?? {},
-  ).then(() => made);
+  const add = (slice: readonly T[]) => {
+    for (const item of slice) made.push(make(item));
+  };
+  await eachSlice(items, size, add, options);
+  return made;
 }

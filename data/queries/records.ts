@@ -1,7 +1,6 @@
 // Reads single records and batches, by id, slug or key (specification section 4, "Record endpoints").
 import type { Pack } from '../../packs/define/model.ts';
 import type { BatchInput } from '../input/history-parameters.ts';
-import { type Awaitable, whenReady } from '../model/awaitable.ts';
 import type { PublicRecord, StoredRecord } from '../model/record.ts';
 import type { RecordText } from '../plan/plan.ts';
 import type { Release } from '../releases/release.ts';
@@ -31,18 +30,14 @@ const normal = (ref: string) => ref.toLowerCase();
 type Moment = Pick<PresentOptions, 'now' | 'base_url' | 'signal'>;
 
 /** One record. Throws `unknown_entity` (404). */
-export function getRecord(release: Release, ref: string, options: Moment): Awaitable<LoadedRecord> {
-  return whenReady(release.engine.resolve([normal(ref)], options), ([ordinal]) => {
-    if (ordinal === null || ordinal === undefined)
-      return unknownEntity(release, ref, options).then((error) => Promise.reject(error));
-    return readRecord(release, ordinal, options);
-  });
-}
-
-function readRecord({ engine, pack }: Release, ordinal: number, options: Moment): Awaitable<LoadedRecord> {
+export async function getRecord(release: Release, ref: string, options: Moment): Promise<LoadedRecord> {
+  const { engine, pack } = release;
+  const [ordinal] = await engine.resolve([normal(ref)], options);
+  if (ordinal === null || ordinal === undefined) throw await unknownEntity(release, ref, options);
   const text = engine.text?.(ordinal, options.now, recordRenderer(pack, options.base_url)) ?? null;
   if (text !== null) return new FromText(text, pack);
-  return engine.bodies([ordinal], options).then(([stored]) => new FromBody(stored!, pack));
+  const [stored] = await engine.bodies([ordinal], options);
+  return new FromBody(stored!, pack);
 }
 
 /** A record whose stored text can be sent unchanged. */

@@ -1,6 +1,5 @@
 // An engine that takes keys of records wherever it takes ids and slugs (contract section 9, "Keys in place of ids").
 import type { Pack } from '../../packs/define/model.ts';
-import { type Awaitable, whenReady } from '../model/awaitable.ts';
 import type { Engine, Predicate, QueryOptions } from '../plan/plan.ts';
 import { hasKeys, keyConditions, listedCondition } from '../plan/record-keys.ts';
 
@@ -22,30 +21,26 @@ export function acceptKeys(engine: Engine, pack: Pack, release: Engine = engine)
   if (!hasKeys(pack)) return engine;
   const listed = listedCondition(pack);
 
-  const only = (ref: string, also: Predicate[], options?: QueryOptions): Awaitable<number[]> =>
+  const only = (ref: string, also: Predicate[], options?: QueryOptions): Promise<number[]> =>
     engine.matching({ ways: keyConditions(pack, ref).map((where) => [...where, ...also]), limit: 2 }, options);
 
-  const byKey = (ref: string, options?: QueryOptions): Awaitable<number | null> =>
-    whenReady(only(ref, [], options), (matches) => {
-      if (matches.length < 2 || listed.length === 0) return matches.length === 1 ? matches[0]! : null;
-      return whenReady(only(ref, listed, options), (live) => (live.length === 1 ? live[0]! : null));
-    });
+  const byKey = async (ref: string, options?: QueryOptions): Promise<number | null> => {
+    const matches = await only(ref, [], options);
+    if (matches.length < 2 || listed.length === 0) return matches.length === 1 ? matches[0]! : null;
+    const live = await only(ref, listed, options);
+    return live.length === 1 ? live[0]! : null;
+  };
 
-  const resolve: Engine['resolve'] = (refs, options) =>
-    whenReady(engine.resolve(refs, options), (ordinals) => {
-      const unknown = refs.filter((ref, i) => ordinals[i] === null && !ID.test(ref));
-      if (unknown.length === 0) return ordinals;
-      return whenReady(release.resolve(unknown, options), (removed) => {
-        const keys = unknown.filter((_, i) => removed[i] === null);
-        return whenReady(
-          inOrder(keys, (key) => byKey(key, options)),
-          (matches) => {
-            const ordinalOf = new Map(keys.map((key, i) => [key, matches[i]!]));
-            return refs.map((ref, i) => ordinals[i] ?? ordinalOf.get(ref) ?? null);
-          },
-        );
-      });
-    });
+  const resolve: Engine['resolve'] = async (refs, options) => {
+    const ordinals = await engine.resolve(refs, options);
+    const unknown = refs.filter((ref, i) => ordinals[i] === null && !ID.test(ref));
+    if (unknown.length === 0) return ordinals;
+    const removed = await release.resolve(unknown, options);
+    const ordinalOf = new Map<string, number | null>();
+    // One after another, so that many keys wait in the queue of an engine once.
+    for (const [i, key] of unknown.entries()) if (removed[i] === null) ordinalOf.set(key, await byKey(key, options));
+    return refs.map((ref, i) => ordinals[i] ?? ordinalOf.get(ref) ?? null);
+  };
 
   /** The plan with slugs in place of keys. */
   const named = async <P extends { where: Predicate[] }>(plan: P, options?: QueryOptions): Promise<P> => {
@@ -73,14 +68,4 @@ export function acceptKeys(engine: Engine, pack: Pack, release: Engine = engine)
     resolve,
     withOverlay: (overlay) => acceptKeys(engine.withOverlay(overlay), pack, release),
   };
-}
-
-/** The results one after another, so that many keys wait in the queue of an engine once; a promise when one of them is. */
-function inOrder<K, T>(keys: readonly K[], find: (key: K) => Awaitable<T>, results: T[] = []): Awaitable<T[]> {
-  for (const [i, key] of keys.entries()) {
-    const result = find(key);
-    if (result instanceof Promise) return result.then((first) => inOrder(keys.slice(i + 1), find, [...results, first]));
-    results.push(result);
-  }
-  return results;
 }

@@ -4,7 +4,6 @@ import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Pack } from '../../packs/define/model.ts';
 import { type Engines, localEngines } from '../duckdb/engines.ts';
-import type { Awaitable } from '../model/awaitable.ts';
 import { coalesce } from '../model/coalesce.ts';
 import { type Manifest, paths } from '../model/layout.ts';
 import { completeReleases, currentRelease } from '../model/manifest.ts';
@@ -33,12 +32,13 @@ export interface Register {
    */
   current(dataset: string): Release | null;
   state(dataset: string): DatasetStatus;
-  /**
-   * Leases the current release, or an earlier one by id, which is opened if its folder exists. Null for an
-   * unknown dataset and when the release is missing, damaged or deleted.
-   */
+  /** Leases the current release. Null for an unknown dataset and while it has none. */
   lease(dataset: string): Lease | null;
-  lease(dataset: string, release: string): Awaitable<Lease | null>;
+  /**
+   * Leases the current release or an earlier one by its id; it is opened if its folder exists. Null for an unknown
+   * dataset and when the release is missing, damaged or deleted.
+   */
+  leaseById(dataset: string, release: string): Promise<Lease | null>;
   /**
    * Reads the overlays and every `current` file and applies changes, including those committed right before
    * the call. A new release is opened before the switch; if that fails, the old one stays. Returns the
@@ -162,18 +162,15 @@ class DatasetRegister implements Register {
     return dataset.current ? 'open' : dataset.damaged === null ? 'missing' : 'damaged';
   }
 
-  lease(id: string): Lease | null;
-  lease(id: string, release: string): Awaitable<Lease | null>;
-  lease(id: string, release?: string): Awaitable<Lease | null> {
+  lease(id: string): Lease | null {
     const dataset = this.#datasets.get(id);
-    if (this.#closed || !dataset) return null;
-    const current = dataset.current?.base.manifest.release;
-    if (release === undefined || release === current) return dataset.current && this.#leased(dataset, dataset.current);
-    return this.#leaseEarlier(dataset, release);
+    return this.#closed || !dataset?.current ? null : this.#leased(dataset, dataset.current);
   }
 
-  async #leaseEarlier(dataset: Dataset, release: string): Promise<Lease | null> {
-    const { id } = dataset.pack;
+  async leaseById(id: string, release: string): Promise<Lease | null> {
+    const dataset = this.#datasets.get(id);
+    if (this.#closed || !dataset) return null;
+    if (release === dataset.current?.base.manifest.release) return this.#leased(dataset, dataset.current);
     const kept = RELEASE_ID.test(release) && (await stat(paths.release(this.#dataDir, id, release)).catch(() => null));
     if (!kept) return null;
     const holding = await this.#hold(dataset, release).catch((error: Error) => {

@@ -357,9 +357,9 @@ const PARTS: Part[] = [
           process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = `http://127.0.0.1:${port}`;
           process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500';
           startTracing({ ratio: 1, service: 'tests', outgoing: false });
-          const outcome = trace('work', {}, () => 'done');
+          const outcome = await trace('work', {}, async () => 'done');
           await stopTracing();
-          return String(await outcome);
+          return outcome;
         },
         async close() {
           delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT'];

@@ -1,7 +1,6 @@
 // Token budget of tool results: a page must not fill a model's context (docs/mcp.md, "How long an answer
 // is").
 
-import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import { derive } from '../../../packs/define/derive.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Context, Operation, Result } from '../../contract/operation.ts';
@@ -77,15 +76,14 @@ export class Budget {
   }
 
   /** The result of a shorter query; undefined if this one fits, or if no shorter query costs the same. */
-  shorter(input: unknown, result: Result<unknown>, ctx: Context): Awaitable<Result<unknown> | undefined> {
+  async shorter(input: unknown, result: Result<unknown>, ctx: Context): Promise<Result<unknown> | undefined> {
     const { shorter } = this.#madeOf(result, ctx);
     if (shorter !== null) {
       this.of = shorter.of;
       return shorter.result;
     }
-    return whenReady(this.#render(result, ctx), (answer) =>
-      fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx),
-    );
+    const answer = await this.#render(result, ctx);
+    return fits(answer, this.#tokens) ? undefined : this.#shorten(answer, input, result, ctx);
   }
 
   #madeOf(result: Result<unknown>, { format }: Context): Made {
@@ -125,16 +123,10 @@ export class Budget {
   }
 
   /** The result to send. Throws, without a charge, if it is too long and must not be cut. */
-  present(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
+  async present(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     const made = this.#madeOf(result, ctx);
-    if (made.sent !== null) {
-      made.sent = joined(made.sent);
-      return made.sent;
-    }
-    return whenReady(this.#render(result, ctx), (answer) => {
-      made.sent = this.#fit(answer, result, ctx);
-      return made.sent;
-    });
+    made.sent = made.sent === null ? this.#fit(await this.#render(result, ctx), result, ctx) : joined(made.sent);
+    return made.sent;
   }
 
   #fit(answer: ToolAnswer, result: Result<unknown>, ctx: Context): ToolAnswer {
@@ -172,13 +164,10 @@ export class Budget {
     return this.#noted(sent, { part: 'lines', shown, of, more: long.more }, ctx);
   }
 
-  #render(result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
+  async #render(result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
     const made = this.#madeOf(result, ctx);
-    if (made.rendered !== null) return made.rendered;
-    return whenReady(renderAnswer(this.#operation, result, ctx), (answer) => {
-      made.rendered = answer;
-      return answer;
-    });
+    made.rendered ??= await renderAnswer(this.#operation, result, ctx);
+    return made.rendered;
   }
 
   /**
@@ -244,12 +233,11 @@ const shownBy = ({ next_cursor = null, fields = null }: Result<unknown>) => ({ n
 const lengthOf = (part: unknown): number => (Array.isArray(part) || typeof part === 'string' ? part.length : 0);
 
 /** Renders the requested format: the JSON of REST; or a text, with the operation's other members as JSON. */
-function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Awaitable<ToolAnswer> {
+async function renderAnswer(operation: Operation, result: Result<unknown>, ctx: Context): Promise<ToolAnswer> {
   if (ctx.format === 'json' && result.parts) return new BytesAnswer(result.parts);
-  return whenReady(render(operation, result, ctx), ({ body }) => {
-    const text = body instanceof Uint8Array ? Buffer.from(body).toString() : (body as string);
-    return answerWith(text, operation, result, ctx);
-  });
+  const { body } = await render(operation, result, ctx);
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : (body as string);
+  return answerWith(text, operation, result, ctx);
 }
 
 function answerWith(text: string, operation: Operation, result: Result<unknown>, ctx: Context): ToolAnswer {

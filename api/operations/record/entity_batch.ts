@@ -1,7 +1,6 @@
 // GET /v1/{ds}/entities/batch: up to 100 records at once, priced as that many gets.
 import { z } from 'zod';
 import { type BatchInput, batchParameters } from '../../../data/input/history-parameters.ts';
-import { whenReady } from '../../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { mapSlices } from '../../../data/plan/slices.ts';
@@ -59,18 +58,16 @@ export const entity_batch = operation<BatchInput, Batch>({
     const body = { ...then, as_of: isoTime(as_of), ...about };
     return { body, records: then.items.length, empty: then.items.length === 0, fields: input.fields };
   },
-  markdown: ({ items, missing, as_of, attribution, license }, ctx, fields) => {
+  markdown: async ({ items, missing, as_of, attribution, license }, ctx, fields) => {
     const { pack } = releaseOf(ctx);
     const sections = fields
       ? [recordTable(items, pack, selectedColumns(fields, ctx.url))]
-      : mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
-    return whenReady(sections, (texts) =>
-      blocks(
-        asOfLine(as_of).trim(),
-        ...texts,
-        missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
-        listFooter(attribution, license),
-      ),
+      : await mapSlices(items, SECTIONS, (record) => recordSection(record, pack), ctx);
+    return blocks(
+      asOfLine(as_of).trim(),
+      ...sections,
+      missing.length > 0 && `Missing: ${missing.map(escapeText).join(', ')}`,
+      listFooter(attribution, license),
     );
   },
 });

@@ -1,6 +1,5 @@
 // GET /v1/{ds}/entities/{entity_id}: one record with provenance and freshness.
 import { type GetInput, getParameters } from '../../../data/input/history-parameters.ts';
-import { type Awaitable, whenReady } from '../../../data/model/awaitable.ts';
 import type { PublicRecord } from '../../../data/model/record.ts';
 import { isoTime } from '../../../data/model/time.ts';
 import { getRecordAsOf } from '../../../data/queries/as-of.ts';
@@ -34,15 +33,13 @@ async function recordAsOf({ entity_id, fields }: GetInput, at: number, ctx: Cont
   return { body: { ...record, as_of: isoTime(at) }, records: 1 };
 }
 
-/** Without a promise if the record is in memory. */
-function currentRecord({ entity_id, fields }: GetInput, ctx: Context): Awaitable<Result<GetResult>> {
-  return whenReady(loadRecord(entity_id, ctx), (entity): Awaitable<Result<GetResult>> => {
-    const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
-    if (json) return jsonResult<GetResult>([json], { records: 1 });
-    const record = entity.record(ctx, fields);
-    if (ctx.format !== 'html') return { body: record, records: 1 };
-    return relatedOf(record, ctx).then((related) => ({ body: { ...record, related }, records: 1 }));
-  });
+async function currentRecord({ entity_id, fields }: GetInput, ctx: Context): Promise<Result<GetResult>> {
+  const entity = await loadRecord(entity_id, ctx);
+  const json = ctx.format === 'json' ? entity.json(ctx, fields) : null;
+  if (json) return jsonResult<GetResult>([json], { records: 1 });
+  const record = entity.record(ctx, fields);
+  if (ctx.format !== 'html') return { body: record, records: 1 };
+  return { body: { ...record, related: await relatedOf(record, ctx) }, records: 1 };
 }
 
 /**

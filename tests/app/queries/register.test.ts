@@ -171,13 +171,14 @@ test('an earlier release is opened while its folder exists, and never anything e
   const first = await writeRelease(dataDir, tools, old);
   await writeRelease(dataDir, tools, young);
   await open({ idle: 0 });
-  const lease = (await register.lease('tools', first.release))!;
+  const lease = (await register.leaseById('tools', first.release))!;
   expect(await count(lease.release)).toBe(60);
   lease.done();
-  for (const id of ['..', '../../facts', 'f'.repeat(16), '']) expect(await register.lease('tools', id), id).toBeNull();
+  for (const id of ['..', '../../facts', 'f'.repeat(16), ''])
+    expect(await register.leaseById('tools', id), id).toBeNull();
   rmSync(first.folder, { recursive: true });
   await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(await register.lease('tools', first.release)).toBeNull();
+  expect(await register.leaseById('tools', first.release)).toBeNull();
 });
 
 test('no request is dropped during switches', async () => {
@@ -229,7 +230,7 @@ test.each([true, false])(
       const current = (await register.lease('tools'))!;
       const leases = [current];
       const release = await releaseFor(input, current.release, async (id) => {
-        const lease = await register.lease('tools', id);
+        const lease = await register.leaseById('tools', id);
         if (lease) leases.push(lease);
         return lease?.release ?? null;
       });
