@@ -83,11 +83,11 @@ describe('similar', () => {
 
   test('statement', () => {
     expect(spellSql(similarStatement(plan(), shape))).toMatchInlineSnapshot(
-      `"WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,0]"`,
+      `"WITH mine AS MATERIALIZED (SELECT term FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND term IN (SELECT term FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE true) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,0]"`,
     );
     const asked = plan({ differBy: 'maker', where: [{ kind: 'any', attribute: 'kind', values: ['saw'] }] });
     expect(spellSql(similarStatement(asked, shape))).toMatchInlineSnapshot(
-      `"WITH mine AS MATERIALIZED (SELECT code FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND code IN (SELECT code FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,"saw",0,0]"`,
+      `"WITH mine AS MATERIALIZED (SELECT term FROM terms WHERE compared AND ord = ?::UINTEGER), shared AS (SELECT ord, count(*) AS common FROM terms WHERE compared AND term IN (SELECT term FROM mine) AND ord <> ?::UINTEGER GROUP BY ord), candidates AS (SELECT ord, id FROM records WHERE "kind:fold" IN (?) AND "maker:fold" IS NOT NULL AND "maker:fold" IS DISTINCT FROM (SELECT "maker:fold" FROM records WHERE ord = ?::UINTEGER)) SELECT ord, common / ((SELECT count(*) FROM mine)::DOUBLE + words - common) AS score FROM shared JOIN term_counts USING (ord) JOIN candidates USING (ord) WHERE score >= ?::DOUBLE ORDER BY score DESC, id LIMIT 10 -- [0,0,"saw",0,0]"`,
     );
   });
 

@@ -7,8 +7,7 @@ import { scratchOfAll } from '../../tests/support/night-pack.ts';
 import { randomRecords } from '../../tests/support/random-records.ts';
 import { writeRelease } from '../../tests/support/write-release.ts';
 import { DEFAULT_LIMITS } from '../plan/limits.ts';
-import { openEngine } from './engine.ts';
-import { load } from './load.ts';
+import { load, openEngine } from './engine.ts';
 
 const dataDir = scratchOfAll();
 

@@ -1,18 +1,27 @@
 // Earlier states of a release, for `as_of`: at each moment a small table of the records then, and views that combine it
 // with the tables of the release.
 import { join as path } from 'node:path';
-import type { Pack } from '../../packs/define/model.ts';
+import type { Attribute, Pack } from '../../packs/define/model.ts';
 import { BoundedCache } from '../model/bounded-cache.ts';
 import { DataError } from '../model/errors.ts';
 import { column, columnParts, keptColumn, RELEASE_FILES } from '../model/layout.ts';
 import { PROVENANCE_STATUSES } from '../model/record.ts';
+import { runOnce } from '../model/run-once.ts';
 import type { QueryOptions } from '../plan/plan.ts';
 import type { QueryQueue } from '../plan/query-queue.ts';
 import { countLiteral, identifier, join, literal, type Sql, sql } from '../plan/sql.ts';
 import type { ChangedTables } from './changed-tables.ts';
-import { comparedColumn, entriesTable, type Shape } from './shape.ts';
-import { neededColumns, type RunStatement, typeOf } from './tables.ts';
-import { TERM_COLUMNS } from './terms.ts';
+import { comparedColumn, entriesTable, type Shape, tableSql } from './shape.ts';
+import {
+  loadTerms,
+  neededColumns,
+  type RunStatement,
+  type Target,
+  TERM_FIELDS,
+  tablesOf,
+  typeOf,
+  VIEW,
+} from './tables.ts';
 
 /** Moments that are kept of a release. */
 export const KEPT_MOMENTS = 8;
@@ -52,10 +61,11 @@ export class Moments {
   });
   /** Moments that are built or wait for it: they must not evict others, since most waits end with an error. */
   readonly #pending = new Map<number, Moment>();
-  #changes: Promise<number[]> | null = null;
+  readonly #changes: () => Promise<number[]>;
 
   constructor(source: MomentSource) {
     this.#source = source;
+    this.#changes = runOnce(source.changes);
   }
 
   readonly use: WithShape = async (at, query, options) => {
@@ -76,11 +86,7 @@ export class Moments {
 
   /** Negative: before the first change. */
   async #newestChange(at: number): Promise<number> {
-    this.#changes ??= this.#source.changes();
-    this.#changes.catch(() => {
-      this.#changes = null;
-    });
-    return (await this.#changes).reduce((newest, time) => (time <= at && time > newest ? time : newest), -1);
+    return (await this.#changes()).reduce((newest, time) => (time <= at && time > newest ? time : newest), -1);
   }
 
   #momentOf(at: number, options: QueryOptions | undefined): Moment {
@@ -143,127 +149,83 @@ export async function makeMomentTables(
   folder: string,
   at: number,
 ): Promise<ChangedTables> {
-  const builder = new MomentBuilder(run, pack, folder, at);
+  const schema = `moment ${++instances}`;
+  const drop = async () => void (await run(sql`DROP SCHEMA IF EXISTS ${identifier(schema)} CASCADE`));
+  const time = sql`make_timestamp_ms(${countLiteral(Math.max(0, at))})`;
+  const begun = sql`since <= ${time}`;
+  const held = sql`${begun} AND until > ${time}`;
   try {
-    await builder.createTables();
-    await builder.createRecords();
-    await builder.createEntries();
-    await builder.createTerms();
+    await run(sql`CREATE SCHEMA ${identifier(schema)}`);
+    const states = await createStates({ run, pack, schema }, folder, sql`${begun} AND (until IS NULL OR ${held})`);
+    const views = new Map([['records', recordsAt(pack, states)]]);
+    for (const attribute of pack.attributes.filter(({ type }) => type === 'strings'))
+      views.set(entriesTable(attribute.name), entriesAt(attribute, states));
+    const [current, past] = [RELEASE_FILES.terms, RELEASE_FILES.past_terms].map((file) => fileOf(folder, file));
+    const terms = sql`(SELECT ${TERM_FIELDS} FROM ${current!} WHERE ${begun} UNION ALL SELECT ${TERM_FIELDS} FROM ${past!} WHERE ${held})`;
+    await loadTerms({ run, pack, schema }, terms, VIEW);
+    // Those of terms exist; the others have no earlier state.
+    for (const table of tablesOf(pack)) {
+      const rows = views.get(table) ?? sql`FROM ${tableSql({ schema: 'main' }, table)}`;
+      await run(sql`CREATE VIEW IF NOT EXISTS ${tableSql({ schema }, table)} AS ${rows}`);
+    }
   } catch (error) {
-    await builder.drop();
+    await drop();
     throw error;
   }
-  const { viewByTable } = builder;
-  const shape = { ...base, enums: new Map(), numbered: false, ranked: false, viewByTable, whole: viewByTable };
-  return { shape, drop: () => builder.drop() };
+  return { shape: { ...base, enums: new Map(), ranked: false, schema, whole: schema }, drop };
 }
 
-class MomentBuilder {
-  readonly viewByTable = new Map<string, string>();
-  readonly #run: RunStatement;
-  readonly #pack: Pack;
-  readonly #folder: string;
-  readonly #prefix = `moment ${++instances}`;
-  readonly #dropped: Sql[] = [];
-  /** The records, and which of their values are the current ones. */
-  readonly #states = identifier(this.#prefix);
-  /** Other values. Few records have any, and a row without values takes as much memory. */
-  readonly #others = identifier(`${this.#prefix}: other values`);
-  readonly #begun: Sql;
-  readonly #held: Sql;
+/** Tables of a moment: the records, and which of their values are the current ones; and the other values. */
+interface States {
+  kept: Sql;
+  /** Few records have any, and a row without values takes as much memory. */
+  others: Sql;
+}
 
-  constructor(run: RunStatement, pack: Pack, folder: string, at: number) {
-    this.#run = run;
-    this.#pack = pack;
-    this.#folder = folder;
-    const time = sql`make_timestamp_ms(${countLiteral(Math.max(0, at))})`;
-    this.#begun = sql`since <= ${time}`;
-    this.#held = sql`${this.#begun} AND until > ${time}`;
-  }
+/** Creates the tables from the states of a release that meet a condition. */
+async function createStates({ run, pack, schema }: Target, folder: string, condition: Sql): Promise<States> {
+  const file = fileOf(folder, RELEASE_FILES.moments);
+  const present = new Set((await run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([name]) => String(name)));
+  // Missing columns are of attributes that the pack gained later.
+  const stored = (name: string, type: Sql) =>
+    sql`${present.has(name) ? identifier(name) : sql`NULL`}::${type} AS ${identifier(name)}`;
+  const kept = pack.attributes.map(({ name }) => stored(keptColumn(name), sql`BOOLEAN`));
+  const cells = pack.attributes.flatMap((attribute) =>
+    columnParts(attribute).map((part) => [column(attribute.name, part), typeOf(attribute)] as const),
+  );
+  const others = cells.map(([name, type]) => stored(name, type));
+  const other = ['name_words', ...cells.map(([name]) => name)]
+    .filter((name) => present.has(name))
+    .map((name) => sql`${identifier(name)} IS NOT NULL`);
+  const states = { kept: tableSql({ schema }, 'states'), others: tableSql({ schema }, 'other_values') };
+  const rows = sql`FROM ${file} WHERE ${condition}`;
+  await run(sql`CREATE TABLE ${states.kept} AS SELECT ord, updated, quality, ${join(kept, ', ')} ${rows}`);
+  await run(
+    sql`CREATE TABLE ${states.others} AS SELECT ord, name_words, ${join(others, ', ')} ${rows} AND (${join(other, ' OR ')})`,
+  );
+  return states;
+}
 
-  async createTables(): Promise<void> {
-    const file = fileOf(this.#folder, RELEASE_FILES.moments);
-    const present = new Set((await this.#run(sql`DESCRIBE SELECT * FROM ${file}`)).map(([name]) => String(name)));
-    // Missing columns are of attributes that the pack gained later.
-    const stored = (name: string, type: Sql) =>
-      sql`${present.has(name) ? identifier(name) : sql`NULL`}::${type} AS ${identifier(name)}`;
-    const kept = this.#pack.attributes.map(({ name }) => stored(keptColumn(name), sql`BOOLEAN`));
-    const cells = this.#pack.attributes.flatMap((attribute) =>
-      columnParts(attribute).map((part) => [column(attribute.name, part), typeOf(attribute)] as const),
-    );
-    const differs = ['name_words', ...cells.map(([name]) => name)].filter((name) => present.has(name));
-    const rows = sql`FROM ${file} WHERE ${this.#begun} AND (until IS NULL OR ${this.#held})`;
-    const others = join(
-      cells.map(([name, type]) => stored(name, type)),
-      ', ',
-    );
-    const other = join(
-      differs.map((name) => sql`${identifier(name)} IS NOT NULL`),
-      ' OR ',
-    );
-    await this.#create(this.#states, sql`SELECT ord, updated, quality, ${join(kept, ', ')} ${rows}`);
-    await this.#create(this.#others, sql`SELECT ord, name_words, ${others} ${rows} AND (${other})`);
-  }
-
-  async createRecords(): Promise<void> {
-    const values = this.#pack.attributes.flatMap((attribute) => {
-      const kept = sql`s.${identifier(keptColumn(attribute.name))}`;
-      if (attribute.type === 'strings') {
-        const listed = identifier(comparedColumn(attribute));
-        return [sql`CASE WHEN ${kept} THEN r.${listed} WHEN o.${listed} IS NOT NULL THEN true END AS ${listed}`];
-      }
-      return neededColumns(attribute).map((name) => {
-        const cell = identifier(name);
-        return sql`CASE WHEN ${kept} THEN r.${cell}::${typeOf(attribute)} ELSE o.${cell} END AS ${cell}`;
-      });
-    });
-    const statuses = PROVENANCE_STATUSES.map((status) => sql`0::UTINYINT AS ${identifier(status)}`);
-    const fixed = sql`s.ord, r.id, r.slug, coalesce(o.name_words, r.name_words) AS name_words, s.updated, s.quality`;
-    const tables = sql`${this.#states} s JOIN records r ON r.ord = s.ord LEFT JOIN ${this.#others} o ON o.ord = s.ord`;
-    await this.#view('records', sql`SELECT ${join([fixed, ...statuses, ...values], ', ')} FROM ${tables}`);
-  }
-
-  async createEntries(): Promise<void> {
-    for (const attribute of this.#pack.attributes.filter(({ type }) => type === 'strings')) {
-      const [fold, value] = [identifier(column(attribute.name, 'fold')), identifier(column(attribute.name, 'value'))];
-      const table = entriesTable(attribute.name);
-      const kept = sql`(SELECT ord FROM ${this.#states} WHERE ${identifier(keptColumn(attribute.name))})`;
-      await this.#view(
-        table,
-        sql`SELECT fold::VARCHAR AS fold, value::VARCHAR AS value, ord FROM ${identifier(table)} WHERE ord IN ${kept} UNION ALL SELECT DISTINCT unnest(${fold}), unnest(${value}), ord FROM ${this.#others}`,
-      );
+function recordsAt(pack: Pack, { kept, others }: States): Sql {
+  const values = pack.attributes.flatMap((attribute) => {
+    const isKept = sql`s.${identifier(keptColumn(attribute.name))}`;
+    if (attribute.type === 'strings') {
+      const listed = identifier(comparedColumn(attribute));
+      return [sql`CASE WHEN ${isKept} THEN r.${listed} WHEN o.${listed} IS NOT NULL THEN true END AS ${listed}`];
     }
-  }
+    return neededColumns(attribute).map((name) => {
+      const cell = identifier(name);
+      return sql`CASE WHEN ${isKept} THEN r.${cell}::${typeOf(attribute)} ELSE o.${cell} END AS ${cell}`;
+    });
+  });
+  const statuses = PROVENANCE_STATUSES.map((status) => sql`0::UTINYINT AS ${identifier(status)}`);
+  const fixed = sql`s.ord, r.id, r.slug, coalesce(o.name_words, r.name_words) AS name_words, s.updated, s.quality`;
+  const tables = sql`${kept} s JOIN main.records r ON r.ord = s.ord LEFT JOIN ${others} o ON o.ord = s.ord`;
+  return sql`SELECT ${join([fixed, ...statuses, ...values], ', ')} FROM ${tables}`;
+}
 
-  async createTerms(): Promise<void> {
-    const columns = sql`term, ord, ${join(Object.keys(TERM_COLUMNS).map(identifier), ', ')}, term AS code`;
-    const [current, past] = [RELEASE_FILES.terms, RELEASE_FILES.past_terms].map((file) => fileOf(this.#folder, file));
-    const terms = await this.#view(
-      'terms',
-      sql`SELECT ${columns} FROM ${current!} WHERE ${this.#begun} UNION ALL SELECT ${columns} FROM ${past!} WHERE ${this.#held}`,
-    );
-    await this.#view(
-      'term_counts',
-      sql`SELECT ord, count(*)::UINTEGER AS words FROM ${terms} WHERE compared GROUP BY ord`,
-    );
-  }
-
-  /** Drops everything, views before their tables. */
-  async drop(): Promise<void> {
-    for (const statement of this.#dropped.splice(0)) await this.#run(statement);
-  }
-
-  async #create(table: Sql, query: Sql): Promise<void> {
-    this.#dropped.unshift(sql`DROP TABLE IF EXISTS ${table}`);
-    await this.#run(sql`CREATE TABLE ${table} AS ${query}`);
-  }
-
-  /** Creates the view that replaces a table. */
-  async #view(of: string, query: Sql): Promise<Sql> {
-    const name = `${this.#prefix}: ${of}`;
-    this.#dropped.unshift(sql`DROP VIEW IF EXISTS ${identifier(name)}`);
-    await this.#run(sql`CREATE VIEW ${identifier(name)} AS ${query}`);
-    this.viewByTable.set(of, name);
-    return identifier(name);
-  }
+function entriesAt({ name }: Attribute, { kept, others }: States): Sql {
+  const [fold, value] = [identifier(column(name, 'fold')), identifier(column(name, 'value'))];
+  const ordinals = sql`(SELECT ord FROM ${kept} WHERE ${identifier(keptColumn(name))})`;
+  return sql`SELECT fold::VARCHAR AS fold, value::VARCHAR AS value, ord FROM ${tableSql({ schema: 'main' }, entriesTable(name))} WHERE ord IN ${ordinals} UNION ALL SELECT DISTINCT unnest(${fold}), unnest(${value}), ord FROM ${others}`;
 }

@@ -40,7 +40,7 @@ import {
 } from './shape.ts';
 import { similarAnswer, similarStatement } from './similar.ts';
 import { spreadAnswer, spreadStatement } from './spread.ts';
-import { stepsTable } from './steps.ts';
+import { stepsTable } from './tables.ts';
 import { conditions, sqlValues } from './where.ts';
 
 type TableQuestions = Pick<

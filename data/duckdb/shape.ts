@@ -12,25 +12,23 @@ export interface Shape {
   attributes: ReadonlyMap<string, Attribute>;
   /** ENUM type by column. ENUMs are declared in code point order, so that they sort like text. */
   enums: ReadonlyMap<string, string>;
-  /** Whether the `terms` table has numbers instead of words. */
-  numbered?: boolean;
-  /** Views of an overlay that replace tables, by table; absent: none. */
-  viewByTable?: ReadonlyMap<string, string>;
+  /** The schema with the views of an overlay, or of a moment, that replace the tables; absent: none. */
+  schema?: string;
   /**
    * Whether rows have a column `stale`: true for those that an overlay removed or replaced. No condition of a caller is
    * evaluated on them (`whereNotStale`).
    */
   hasStale?: boolean;
-  /** Views of all records as of an earlier moment, without the overlay; absent: the tables. */
-  whole?: ReadonlyMap<string, string>;
+  /** The schema of all records as of an earlier moment, without the overlay; absent: now. */
+  whole?: string;
   /** False: an overlay changed the quality of records, so ordinals are not the order by quality. */
   ranked?: boolean;
 }
 
 /** A table of the release, or its replacement by an overlay or at an earlier moment. */
-export function tableSql({ viewByTable }: Pick<Shape, 'viewByTable'>, table: string): Sql {
-  const name = viewByTable?.get(table) ?? table;
-  return /^[a-z_]+$/.test(name) ? { text: name, values: [] } : identifier(name);
+export function tableSql({ schema }: Pick<Shape, 'schema'>, table: string): Sql {
+  const name = /^[a-z_]+$/.test(table) ? { text: table, values: [] } : identifier(table);
+  return schema === undefined ? name : sql`${identifier(schema)}.${name}`;
 }
 
 /**
@@ -42,7 +40,7 @@ export const whereNotStale = ({ hasStale }: Pick<Shape, 'hasStale'>, condition: 
 
 /** A table of the release without its overlay. */
 export const wholeTableSql = ({ whole }: Shape, table: string): Sql =>
-  tableSql(whole ? { viewByTable: whole } : {}, table);
+  tableSql(whole === undefined ? {} : { schema: whole }, table);
 
 /** An attribute in a plan. Plans are built from the pack, so an unknown one is a bug, not bad input. */
 export function attributeOf(shape: Shape, attribute: string): Attribute {

@@ -10,12 +10,12 @@ export function similarStatement(plan: SimilarPlan, shape: Shape): Sql {
   const { subject, where, differBy, scope, minScore = 0, limit } = plan;
   const terms = tableSql(shape, 'terms');
   const counted = scope === 'public' ? sql`public` : sql`compared`;
-  const mine = sql`SELECT code FROM ${terms} WHERE ${counted} AND ord = ${subject}::UINTEGER`;
+  const mine = sql`SELECT term FROM ${terms} WHERE ${counted} AND ord = ${subject}::UINTEGER`;
   const totals =
     scope === 'public'
       ? sql`(SELECT ord, count(*) AS words FROM ${terms} WHERE public AND ord IN (SELECT ord FROM shared) GROUP BY ord)`
       : tableSql(shape, 'term_counts');
-  const common = sql`SELECT ord, count(*) AS common FROM ${terms} WHERE ${counted} AND code IN (SELECT code FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
+  const common = sql`SELECT ord, count(*) AS common FROM ${terms} WHERE ${counted} AND term IN (SELECT term FROM mine) AND ord <> ${subject}::UINTEGER GROUP BY ord`;
   const differs = differBy === null ? sql`` : sql` AND ${otherThan(differBy, subject, shape)}`;
   const candidates = sql`SELECT ord, id FROM ${tableSql(shape, 'records')} WHERE ${conditions(where, shape)}${differs}`;
   const score = sql`common / ((SELECT count(*) FROM mine)::DOUBLE + words - common)`;
