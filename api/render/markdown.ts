@@ -51,7 +51,7 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
  * Whether a text needs no escape because of its ASCII characters; false also for some texts that need none. One
  * pass over the characters: dates, codes and most names take a tenth of the time of the expressions.
  */
-function isPlainAscii(text: string): boolean {
+export function isPlainAscii(text: string): boolean {
   // As if a space preceded: a text begins with a letter or a digit.
   let before: number = SPACE;
   for (let i = 0; i < text.length; i += 1) {

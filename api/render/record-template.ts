@@ -1,13 +1,14 @@
 // One record as Markdown, with the template of its dataset (record.md) and all external values escaped.
 
-import { Liquid } from 'liquidjs';
+import { Liquid, type Template } from 'liquidjs';
 import type { PublicRecord } from '../../data/model/record.ts';
 import { derive } from '../../packs/define/derive.ts';
 import type { Pack } from '../../packs/define/model.ts';
 import { NUMERIC } from '../../packs/define/schema.ts';
-import { linkTarget, markdown } from './markdown.ts';
+import { isPlainAscii, linkTarget, markdown } from './markdown.ts';
 import { printAge, printWithUnit } from './print.ts';
 import { STATUS_MARK, statusLegend } from './status-mark.ts';
+import { compilePage, type PageScope } from './template-compile.ts';
 
 const WEB_ADDRESS = /^https?:\/\/\S+$/i;
 
@@ -17,6 +18,9 @@ function escapeOutput(value: unknown): string {
   return Array.isArray(value) ? value.map(escapeOutput).join(', ') : markdown(value);
 }
 
+/** Whether `escapeOutput` returns a text unchanged, when that is known quickly. */
+const isPlain = (text: string): boolean => isPlainAscii(text) && !/^http/i.test(text);
+
 const liquid = new Liquid({
   outputEscape: escapeOutput,
   ownPropertyOnly: true,
@@ -25,13 +29,10 @@ const liquid = new Liquid({
   templates: {},
 });
 
-/** Variables of a template: `record`, `values`, `rows`. Plain data only: no drops, functions or promises. */
-type PageScope = Record<string, unknown>;
-
 /** Parses record.md; throws LiquidJS's error with line and column for a mistake in it. */
 export function parseTemplate(template: string): (scope: PageScope) => string {
-  const parsed = liquid.parse(template);
-  return (scope) => String(liquid.renderSync(parsed, scope));
+  const parsed: Template[] = liquid.parse(template);
+  return compilePage(liquid, parsed, isPlain);
 }
 
 /** Variables of record.md: `record`, `values` (text with unit), `rows` (value by value with provenance). */

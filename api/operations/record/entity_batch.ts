@@ -17,7 +17,7 @@ import { listResult } from '../common/list-result.ts';
 import { ABOUT_OUTPUT, AS_OF_OUTPUT, RECORD_OUTPUT } from '../common/outputs.ts';
 
 /** Records written as Markdown between two turns of the event loop: some 2 ms. */
-const SECTIONS = 8;
+const SECTIONS = 20;
 
 /** `as_of`: the requested moment, if any. */
 type Batch = { items: PublicRecord[]; missing: string[]; as_of?: string } & About;
