@@ -38,7 +38,7 @@ const LONG_FILES = {
   browser: ['tests/browser/site.test.ts'],
 };
 /** Files that have no short form. */
-const ONLY_LONG = LONG ? [] : ['tests/process/{bench,fleet-faults,fleet-versions,free-answers}.test.ts'];
+const ONLY_LONG = LONG ? [] : ['tests/process/{bench,fleet-faults,fleet-versions,free-answers,wide}.test.ts'];
 
 /** Settings of every project. */
 const test = {
