@@ -227,7 +227,7 @@ const CSV_TABLES: DirtyTable[] = [
     'note',
     'note',
     (i) => `He said "${i}",\nthen; left`,
-    (i) => `He said "${i}", then; left`,
+    (i) => `He said "${i}",\nthen; left`,
   ),
   csv(
     'rows of other lengths',
@@ -377,7 +377,7 @@ const CSV_TABLES: DirtyTable[] = [
     'a text that is too long',
     'story',
     'story',
-    (i) => (i === 20 ? 'x'.repeat(50_001) : STORIES(i)),
+    (i) => (i === 20 ? 'x'.repeat(1_000_001) : STORIES(i)),
     (i) => (i === 20 ? undefined : STORIES(i)),
     { rejected: 1, rows: 100 },
   ),
@@ -446,7 +446,7 @@ const CSV_TABLES: DirtyTable[] = [
     'note',
     'note',
     (i) => `a\u0007b\u200b ${i}`,
-    (i) => `a b ${i}`,
+    (i) => `ab\u200b ${i}`,
   ),
   csv('reserved names', [
     column('ID', 'id', ID.text),
