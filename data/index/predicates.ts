@@ -45,7 +45,7 @@ function listed(estimate: number, size: number, make: () => Uint32Array, test?: 
   return Object.assign(test ?? inList, { estimate, list });
 }
 
-/** The values of the records of an index, of which those of `removed` ones are not asked for. */
+/** The values of the records of an index. Texts that only `removed` records have are not read. */
 function rowValues(columns: Columns, removed: Bitset | null): RowValues<number> {
   const { size } = columns;
   return {

@@ -103,7 +103,7 @@ function namesAt(sections: Sections, member: string): (readonly [path: string, n
   return (value as string[]).map((name, i) => [`${member}.${i}`, name, value.indexOf(name) === i]);
 }
 
-/** Without a domain nobody can be an owner. */
+/** Nobody can claim a record without a domain, so no attribute can be `editable` then. */
 function checkEditable({ sections: { owner }, checked, add }: Context): void {
   if (owner === undefined || owner.domain !== null) return;
   const expected = 'false, or owner.domain: without a domain records cannot be claimed';
